@@ -4,7 +4,7 @@ use gridweave_core::commit::{
     Candidate, Command, Config, Everyone, Node, Notice, Permission, coordinator,
 };
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::Submitter;
+use gridweave_core::job::{Payload, Submitter};
 use gridweave_core::time::{Interval, Span, Time};
 use gridweave_sim::engine::{Happening, Simulation};
 use gridweave_sim::network::{Delay, Network, NetworkConfig};
@@ -47,6 +47,7 @@ pub fn measure(nodes: u32) -> Cost {
             nodes: (1..=u64::from(nodes)).map(NodeId::new).collect(),
         }],
         spares: Vec::new(),
+        payload: Payload::EMPTY,
     };
     grid.command(Time::ZERO, NodeId::new(0), Command::Coordinator(place));
     let mut placed = None;

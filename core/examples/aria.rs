@@ -216,13 +216,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let Some((node, Notice { job: of, news })) = grid.news(next) else {
             submitted += 1;
             let job = job(submitted, (submitted % 2) as u32, grid.now)?;
-            grid.tell(0, Command::Submit(job));
+            grid.tell(0, Command::submit(job));
             continue;
         };
         let now = grid.now;
         match news {
             News::Started { .. } => println!("{now}: {of} starts at site {node}"),
-            News::Moved { start } => println!("{now}: {of} moves, to start at {start}"),
+            News::Moved(placement) => {
+                let start = placement.get().start;
+                println!("{now}: {of} moves, to start at {start}");
+            }
             News::Finished => finished += 1,
             _ => {}
         }

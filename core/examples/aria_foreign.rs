@@ -155,7 +155,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while finished < JOBS {
         if let Some((at, notice)) = grid.news(next_poll) {
             let (now, job) = (grid.now, notice.job);
-            fronts[at].obey(notice, now);
+            fronts[at].obey(notice.clone(), now);
             match notice.news {
                 News::Queue { .. } => println!("{now}: {job} is queued at site {at}"),
                 News::Withdraw { .. } => println!("{now}: site {at} is to withdraw {job}"),
@@ -182,7 +182,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let one = Demand::Cores(NonZeroU32::MIN);
             let mut job = Job::new(JobId::new(submitted), one, RUNS)?;
             job.submitted = now;
-            grid.tell(0, Command::Submit(job));
+            grid.tell(0, Command::submit(job));
         }
         for (at, front) in fronts.iter_mut().enumerate() {
             for report in front.poll(now) {

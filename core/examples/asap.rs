@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     grid.news(Time::from_secs(60));
     let five = Demand::Nodes(NonZeroU32::new(5).ok_or("five is not zero")?);
     let job = Job::new(JobId::new(7), five, Span::from_secs(600))?;
-    grid.tell(3, Command::Submit(job));
+    grid.tell(3, Command::submit(job));
     while let Some((node, Notice { job, news })) = grid.news(Time::MAX) {
         println!("{:?}: node {node}, job {}: {news:?}", grid.now, job.get());
         match news {

@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let three = Demand::Nodes(NonZeroU32::new(3).ok_or("three is not zero")?);
     let mut wanted = Job::new(JobId::new(7), three, Span::from_secs(600))?;
     wanted.criterion = CHEAPEST;
-    grid.tell(1, Command::Submit(wanted));
+    grid.tell(1, Command::submit(wanted));
     while let Some((node, Notice { job, news })) = grid.news(Time::MAX) {
         println!("{:?}: node {node}, job {}: {news:?}", grid.now, job.get());
         match news {

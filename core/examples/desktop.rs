@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let one = Demand::Nodes(NonZeroU32::MIN);
         let mut job = Job::new(JobId::new(number), one, Span::from_secs(600))?;
         (job.requirement, job.submitted) = (requirement, grid.now);
-        grid.tell(1, Command::Submit(job));
+        grid.tell(1, Command::submit(job));
     }
     let mut finished = 0;
     while let Some((node, Notice { job, news })) = grid.news(Time::MAX) {

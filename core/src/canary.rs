@@ -137,8 +137,12 @@ canaries! {
     LeaseWithoutSkew in "custody",
     /// A job that survived a crash runs on though its home has not granted it for longer.
     ResumedForEver in "custody",
+    /// A job that may have run is given away again, whatever its policy says.
+    RunsAgainUnasked in "custody",
     /// A job is not let go when its lease is over.
     LeaseNotWatched in "custody",
+    /// A job that may have run is placed again, whatever its policy says.
+    StartsAgainUnasked in "scheduler::desk",
     /// A search that finds nothing does not count.
     RoundsNotCounted in "scheduler::desk",
     /// A place is taken however far in the future it is.

@@ -28,7 +28,7 @@
 use std::num::NonZeroU32;
 
 use gridweave_core::id::{JobId, NodeId, OrganisationId, UserId};
-use gridweave_core::job::{Command, Criterion, Demand, Job, Notice, Submitter};
+use gridweave_core::job::{Command, Criterion, Demand, Job, Notice, Retry, Submitter};
 use gridweave_core::machine::Machine;
 use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};
@@ -44,6 +44,10 @@ use crate::workload::Workload;
 
 /// The most snapshots of a run.
 const MOST_PICTURES: usize = 1000;
+
+/// How often a job of an experiment may run again after a node was lost. Users would set it to zero; the papers place
+/// lost jobs again.
+const RERUNS: u8 = 3;
 
 /// The jobs to replay, and the grid.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +94,7 @@ impl Jobs for Submissions<'_> {
         };
         job.submitted = submission.at;
         job.criterion = self.criterion;
+        job.retry = Retry::OnNodeLoss(RERUNS);
         job.deadline = self.workload.deadlines.get(index).copied();
         if let Some(requirement) = self.workload.requirements.get(index) {
             job.requirement = *requirement;
@@ -104,6 +109,7 @@ impl Jobs for Submissions<'_> {
                 Grid::Uniform(_) => None,
                 Grid::Mixed(_) => Some(Box::new(self.workload.requirement(job))),
             },
+            reruns: RERUNS.into(),
         }
     }
 

@@ -10,7 +10,7 @@ use gridweave_core::commit::{
     Candidate, Command, Config, Everyone, Node, Notice, Overrun, Permission,
 };
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Outcome, Submitter};
+use gridweave_core::job::{Outcome, Payload, Submitter};
 use gridweave_core::rng::Choose;
 use gridweave_core::schedule::{Attempt, Reservation, Status};
 use gridweave_core::time::{Interval, Span, Time};
@@ -144,9 +144,9 @@ impl Ledger {
 
     fn hear(&mut self, at: Time, node: NodeId, notice: &Notice) {
         match *notice {
-            Notice::Coordinator(Told::Placed { attempt, .. }) => {
-                self.placed.insert(attempt);
-                self.coordinators.insert(attempt.job, node);
+            Notice::Coordinator(Told::Placed { job, ref placement }) => {
+                self.placed.insert(Attempt::new(job, placement.attempt));
+                self.coordinators.insert(job, node);
             }
             Notice::Coordinator(Told::Unplaced { setback, .. }) => {
                 self.unplaced += 1;
@@ -161,10 +161,17 @@ impl Ledger {
                 self.cleared.insert(job);
             }
             Notice::Participant(Heard::Begin {
-                attempt, interval, ..
+                attempt,
+                ref assignment,
+                ..
             }) => {
                 self.begun += 1;
-                self.ends.insert((node, attempt), interval.end());
+                let end = assignment
+                    .get()
+                    .placement
+                    .end
+                    .expect("it has a reservation");
+                self.ends.insert((node, attempt), end);
                 if !self.placed.contains(&attempt) {
                     self.faults.push(format!(
                         "{at:?}: {node} starts {attempt:?} before all have committed"
@@ -177,7 +184,10 @@ impl Ledger {
                     ));
                 }
                 let Attempt { job, epoch } = attempt;
-                let gang = self.gangs.get(&(job, interval.start())).copied();
+                let gang = self
+                    .gangs
+                    .get(&(job, assignment.get().placement.start))
+                    .copied();
                 let gang = gang.unwrap_or(usize::MAX);
                 let started = Observation::Started {
                     job,
@@ -194,7 +204,11 @@ impl Ledger {
             }
             Notice::Coordinator(Told::Kept { .. })
             | Notice::Participant(
-                Heard::Changed | Heard::Extended { .. } | Heard::Declined { .. },
+                Heard::Assigned { .. }
+                | Heard::Released { .. }
+                | Heard::Changed
+                | Heard::Extended { .. }
+                | Heard::Declined { .. },
             ) => {}
         }
     }
@@ -267,6 +281,7 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
             submitter: Submitter::default(),
             candidates: vec![first, second],
             spares: participants.clone(),
+            payload: Payload::EMPTY,
         };
         let improve = coordinator::Command::Improve {
             job: JobId::new(job),

@@ -17,7 +17,7 @@ use core::fmt::Debug;
 
 use gridweave_core::commit::{self, Everyone};
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome};
+use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome, Retry};
 use gridweave_core::machine::Machine;
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config};
@@ -31,6 +31,9 @@ use rand::rngs::Xoshiro256PlusPlus;
 
 /// An `asap` node with at most eight links.
 pub type Node = Asap<8, 4>;
+
+/// How often the jobs may run again after a node was lost.
+const RERUNS: u8 = 3;
 
 /// A scheduler that the host can watch.
 pub trait Watched: Simulated + Machine<Command = Command, Notice = Notice> {
@@ -245,6 +248,7 @@ impl<M: Watched> Grid<M> {
         let number = self.jobs.len();
         let demand = Demand::Nodes(NonZeroU32::new(count).expect("a job wants a node"));
         let mut job = Job::new(JobId::new(number as u64), demand, estimate).expect("it takes time");
+        job.retry = Retry::OnNodeLoss(RERUNS);
         M::refine(&mut job, number);
         self.jobs.push(Hosted {
             job,
@@ -255,6 +259,7 @@ impl<M: Watched> Grid<M> {
         self.watch.add(Wish {
             nodes: count,
             takes: None,
+            reruns: RERUNS.into(),
         });
         number
     }
@@ -263,7 +268,7 @@ impl<M: Watched> Grid<M> {
     pub fn submit_at(&mut self, job: usize, node: NodeId) {
         self.watch.submitted(job, node);
         let submitted = self.jobs[job].job;
-        self.tell(node, Command::Submit(submitted));
+        self.tell(node, Command::submit(submitted));
     }
 
     /// The start that was last told for a job.

@@ -19,8 +19,8 @@ use gridweave_core::machine::Machine;
 use gridweave_core::time::Span;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
-    Bounded, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, Thrift, TrueWord,
-    Withdrawn,
+    Bounded, NoRerun, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, Thrift,
+    TrueWord, Withdrawn,
 };
 use gridweave_lab::torture::{Invariant, Request, run};
 use gridweave_tests::committing::{self, Weather, stormy};
@@ -196,6 +196,8 @@ const TABLE: &[(Canary, By, u64)] = &[
     ),
     (DoneWhenOneIs, Torture(Criteria, &[TrueWord]), 20),
     (ResumedForEver, Torture(Aria, &[OneExecution]), 2000),
+    (RunsAgainUnasked, Torture(Aria, &[NoRerun]), 100),
+    (StartsAgainUnasked, Torture(Asap, &[NoRerun]), 100),
     (
         LeaseWithoutSkew,
         Model(

@@ -65,7 +65,7 @@ impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
                             self.inbox.push_back((to.get() as usize, heard));
                         }
                         Effect::Notify(notice) => {
-                            self.run_program(node, notice);
+                            self.run_program(node, &notice);
                             return Some((node, notice));
                         }
                         // The host has set the timer or kept the record; an agent writes records to a folder of files.
@@ -103,13 +103,13 @@ impl<M: Machine<Command = Command, Notice = Notice>> Grid<M> {
     }
 
     /// Starts or stops the program of a job, as its node says.
-    fn run_program(&mut self, node: usize, Notice { job, news }: Notice) {
+    fn run_program(&mut self, node: usize, Notice { job, news }: &Notice) {
         match news {
             News::Started { attempt, .. } => {
                 let end = self.now + self.runs;
-                self.programs.wake(end, (node, job, attempt));
+                self.programs.wake(end, (node, *job, *attempt));
             }
-            News::Stopped { attempt } => self.programs.cancel((node, job, attempt)),
+            News::Stopped { attempt } => self.programs.cancel((node, *job, *attempt)),
             _ => {}
         }
     }

@@ -183,7 +183,7 @@ impl Agent {
     fn submit(&mut self, job: JobId) -> Result<(), Box<dyn Error>> {
         let mut job = *self.jobs.get(&job).ok_or("it was submitted here")?;
         job.submitted = self.clock()?;
-        self.feed(Event::Command(Command::Submit(job)))
+        self.feed(Event::Command(Command::submit(job)))
     }
 
     /// The time of the grid, which does not go back when the clock of the machine does.
@@ -280,7 +280,7 @@ impl Agent {
                             say(&format!("job {number} finds no place: {why}; tries again"))?;
                             self.alarms.wake(now + PAUSE, Alarm::Again(job));
                         }
-                        news => say(&format!("job {number}: {news:?}"))?,
+                        ref news => say(&format!("job {number}: {news:?}"))?,
                     }
                     match news {
                         News::Started { attempt, .. } => {

@@ -1,3 +1,4 @@
+use super::Members;
 use crate::config::{ConfigError, Limits};
 use crate::job::Submitter;
 use crate::machine::Data;
@@ -30,8 +31,6 @@ pub struct Config {
     pub grace: Span,
     /// For how long a job may run without a message from its coordinator.
     pub permission: Permission,
-    /// What becomes of a job that started and was then lost or broke on a node.
-    pub after_loss: AfterLoss,
     /// What becomes of a job that still runs when its reservation ends.
     pub overrun: Overrun,
     /// How long an attempt that is over is remembered, so that its late messages are recognised: longer than any
@@ -63,15 +62,6 @@ pub enum Permission {
     Renewed(Span),
 }
 
-/// What becomes of a job that started and was then lost or broke on a node. Survivors are freed in any case.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AfterLoss {
-    /// It is started again at its next candidate, if there is one.
-    Restart,
-    /// The coordinator gives it up; the host may place it again.
-    GiveUp,
-}
-
 /// What becomes of a job that still runs when its reservation ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Overrun {
@@ -99,7 +89,6 @@ impl Config {
         lead: Span::from_secs(5),
         grace: Span::from_secs(30),
         permission: Permission::Renewed(Span::from_secs(300)),
-        after_loss: AfterLoss::GiveUp,
         overrun: Overrun::Cut,
         retention: Span::from_secs(600),
         seats: 1024,
@@ -182,7 +171,8 @@ impl Config {
             .number("tasks", self.tasks as u64)
             .at_least(1, "or no job can be placed")
             .number("members", self.members as u64)
-            .at_least(1, "or no job can be placed");
+            .at_least(1, "or no job can be placed")
+            .at_most(Members::MOST as u64, "the most that a commit can name");
         let limits = match self.permission {
             Permission::UntilEnd => limits,
             Permission::Renewed(span) => limits.time("permission", span).at_least(

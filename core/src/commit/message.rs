@@ -1,12 +1,43 @@
 use core::fmt;
 
-use crate::id::{Epoch, JobId};
-use crate::job::{Outcome, Submitter};
+use alloc::vec::Vec;
+
+use crate::id::{Epoch, JobId, NodeId};
+use crate::job::{Outcome, Payload, Submitter};
 use crate::schedule::Attempt;
+use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
 
+/// The nodes of an attempt; the position of a node is its rank.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Members(
+    #[cfg_attr(
+        feature = "serde",
+        serde(deserialize_with = "crate::bounded::list::<_, _, { Members::MOST }>")
+    )]
+    Vec<NodeId>,
+);
+
+impl Members {
+    /// The most nodes of an attempt.
+    pub const MOST: usize = 4096;
+
+    /// The nodes in the order of their ranks.
+    pub fn nodes(&self) -> &[NodeId] {
+        &self.0
+    }
+}
+
+impl FromIterator<NodeId> for Members {
+    /// The first [`Self::MOST`] of these nodes.
+    fn from_iter<I: IntoIterator<Item = NodeId>>(nodes: I) -> Self {
+        Self(nodes.into_iter().take(Self::MOST).collect())
+    }
+}
+
 /// What coordinators and participants say to each other.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// To a participant: hold this time for the length of the lease.
@@ -19,6 +50,8 @@ pub enum Message {
         lease: Span,
         /// The user and organisation that submitted the job.
         submitter: Submitter,
+        /// What the host that runs the job is told.
+        payload: Payload,
     },
     /// To a coordinator: the time is held, under a lease that began when the first
     /// [`Prepare`](Self::Prepare) came.
@@ -41,6 +74,8 @@ pub enum Message {
     Commit {
         /// The attempt that was decided on.
         attempt: Attempt,
+        /// All nodes of the attempt.
+        members: Shared<Members>,
     },
     /// To a coordinator: the time is committed.
     Committed {
@@ -115,7 +150,7 @@ impl Message {
             Self::Prepare { attempt, .. }
             | Self::Prepared { attempt, .. }
             | Self::Refused { attempt, .. }
-            | Self::Commit { attempt }
+            | Self::Commit { attempt, .. }
             | Self::Committed { attempt }
             | Self::Expired { attempt }
             | Self::Abort { attempt }

@@ -94,8 +94,8 @@ pub mod participant;
 #[cfg(test)]
 mod tests;
 
-pub use config::{AfterLoss, Config, Everyone, Overrun, Permission, Policy};
+pub use config::{Config, Everyone, Overrun, Permission, Policy};
 pub use coordinator::{Candidate, Coordinator};
-pub use message::{Message, Refused, Standing};
+pub use message::{Members, Message, Refused, Standing};
 pub use node::{Command, Key, Node, Notice, Record, Timer};
 pub use participant::Participant;

@@ -37,7 +37,7 @@ pub enum Command {
 }
 
 /// A notice of either side.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
     /// A notice of the coordinator.

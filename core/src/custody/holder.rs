@@ -1,11 +1,12 @@
 //! A job at its holder, from when it is given to its end.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
-use super::message::{Answer, Claim, Ending, Ruling, Standing, Term};
+use super::message::{Answer, Claim, Ending, Place, Ruling, Standing, Term};
 use super::{Custody, Key, Message, Notice, Record, TakenBack, Timer};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{Job, News, Survival};
+use crate::job::{Assignment, Job, News, Payload, Placement, Survival};
 use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
@@ -23,10 +24,14 @@ pub(super) struct Held {
     pub(super) state: State,
     /// When it is expected to start.
     start: Option<Time>,
+    /// Where it is to run, if this node does not run it itself.
+    at: Option<Place>,
     /// When it first waited here, if it did. A job that comes back from a failed move keeps its place in the queue.
     arrived: Option<Time>,
     /// The number from its last holder, or for the next one.
     carried: u32,
+    /// What the host is told when it runs the job.
+    payload: Payload,
     /// Until when this node may have it, once its home has granted it.
     pub(super) lease: Option<Time>,
     /// When it came here, or ended.
@@ -60,6 +65,8 @@ pub struct Gift {
     pub job: Shared<Job>,
     /// A number from its last holder to this node.
     pub carried: u32,
+    /// What the host that runs the job is told.
+    pub payload: Payload,
     pub(super) from: NodeId,
     pub(super) home: NodeId,
     pub(super) term: Term,
@@ -108,6 +115,30 @@ impl Held {
         self.state == State::Waiting
     }
 
+    /// What the host of this node is told of the job.
+    fn assignment(&self, me: NodeId, now: Time) -> Shared<Assignment> {
+        Shared::new(Assignment {
+            placement: Placement {
+                attempt: self.claim.attempt(),
+                start: self.start.unwrap_or(now),
+                end: None,
+                nodes: vec![me],
+            },
+            submitter: self.job.get().submitter,
+            payload: self.payload.clone(),
+        })
+    }
+
+    /// Tells the host that a job which waits does not run here. Before a crash it may have waited, too.
+    fn tell_released(&self, cx: &mut dyn Context<Custody>) {
+        let was_assigned = self.is_claimed() && self.arrived.is_some();
+        if self.waits() || was_assigned {
+            let attempt = self.claim.attempt();
+            let released = News::Released { attempt };
+            Custody::tell(self.job.get().id, released, cx);
+        }
+    }
+
     /// Whether its home has not granted it yet.
     pub(super) const fn is_claimed(&self) -> bool {
         matches!(self.state, State::Claiming { .. })
@@ -150,6 +181,7 @@ impl Custody {
             term,
             claim,
             carried,
+            payload,
             arrived,
             progress,
         } = record
@@ -173,8 +205,10 @@ impl Custody {
                 claim,
                 state,
                 start,
+                at: None,
                 arrived: Some(arrived),
                 carried,
+                payload,
                 lease: None,
                 since: Time::ZERO,
                 due: Time::ZERO,
@@ -254,6 +288,7 @@ impl Custody {
             term: held.term,
             claim: held.claim,
             carried: held.carried,
+            payload: held.payload.clone(),
             arrived: held.arrived.unwrap_or(held.since),
             progress,
         };
@@ -332,8 +367,10 @@ impl Custody {
                     tries: self.tries(),
                 },
                 start,
+                at: None,
                 arrived: None,
                 carried: gift.carried,
+                payload: gift.payload.clone(),
                 lease: None,
                 since: cx.now(),
                 due: cx.now(),
@@ -417,7 +454,10 @@ impl Custody {
             State::Running | State::Left => Standing::Running,
             State::Ended(ending) => Standing::Ended(ending),
             State::Claiming { .. } | State::Waiting | State::Giving { .. } | State::Given => {
-                Standing::Waiting { start: held.start }
+                Standing::Waiting {
+                    start: held.start,
+                    at: held.at,
+                }
             }
         };
         let home = held.home;
@@ -430,12 +470,19 @@ impl Custody {
         cx.send(home, report);
     }
 
-    /// Notes the expected start of a job. Its home is told at once if no start was known before.
-    pub(super) fn expect(&mut self, job: JobId, start: Time, cx: &mut dyn Context<Self>) {
+    /// Notes when and where a job is expected to start. Its home is told at once if no start was known before, or if the
+    /// place is another one.
+    pub(super) fn expect(
+        &mut self,
+        job: JobId,
+        start: Time,
+        at: Option<Place>,
+        cx: &mut dyn Context<Self>,
+    ) {
         if let Some(held) = self.held_mut(job) {
-            let is_first = held.start.is_none();
-            held.start = Some(start);
-            if is_first && held.is_with_host() {
+            let is_news = held.start.is_none() || held.at != at;
+            (held.start, held.at) = (Some(start), at);
+            if is_news && held.is_with_host() {
                 self.report(job, cx);
             }
         }
@@ -450,7 +497,7 @@ impl Custody {
         ruling: Ruling,
         cx: &mut dyn Context<Self>,
     ) {
-        let now = cx.now();
+        let (me, now) = (self.me, cx.now());
         let third = Span::from_micros(self.config.lease.as_micros() / 3);
         let longest = now + self.config.lease + self.config.max_skew;
         let known = self
@@ -482,16 +529,19 @@ impl Custody {
                 match held.state {
                     State::Claiming { .. } => {
                         held.state = State::Waiting;
-                        let (shared, carried) = (held.job.clone(), held.carried);
                         let arrived = *held.arrived.get_or_insert(now);
-                        self.wake_held(job, renew, cx);
-                        cx.notify(Notice::Queue {
-                            job: shared,
+                        let queue = Notice::Queue {
+                            job: held.job.clone(),
                             term,
-                            carried,
+                            carried: held.carried,
+                            payload: held.payload.clone(),
                             arrived,
                             until: lease,
-                        });
+                        };
+                        let assigned = News::Assigned(held.assignment(me, now));
+                        self.wake_held(job, renew, cx);
+                        Self::tell(job, assigned, cx);
+                        cx.notify(queue);
                     }
                     State::Waiting | State::Running => {
                         let runs = held.state == State::Running;
@@ -529,7 +579,7 @@ impl Custody {
 
     /// Starts a job that waits here. The host is told that it starts, or must drop it.
     pub(super) fn start(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
-        let now = cx.now();
+        let (me, now) = (self.me, cx.now());
         let Some(held) = self.held_mut(job).filter(|held| held.is_with_host()) else {
             // The job is not here to start. What is known of it does not change.
             cx.notify(Notice::Drop(job));
@@ -544,9 +594,14 @@ impl Custody {
             return;
         }
         held.state = State::Running;
-        let attempt = held.claim.attempt();
+        held.start = Some(now);
+        let started = News::Started {
+            attempt: held.claim.attempt(),
+            until,
+            assignment: held.assignment(me, now),
+        };
         Self::persist_progress(held, Progress::Started { at: now }, cx);
-        Self::tell(job, News::Started { attempt, until }, cx);
+        Self::tell(job, started, cx);
     }
 
     /// A job that was here has ended, and the host does not have it any more. After a crash the host may say so before
@@ -559,6 +614,7 @@ impl Custody {
         let Some(held) = self.held_mut(job).filter(was_here) else {
             return;
         };
+        held.tell_released(cx);
         held.state = State::Ended(ending);
         (held.since, held.due) = (now, now);
         Self::persist_progress(held, Progress::Ended(ending), cx);
@@ -571,6 +627,7 @@ impl Custody {
             return;
         };
         let held = self.held.remove(index);
+        held.tell_released(cx);
         // The host may know a claimed job from an earlier life.
         if held.is_with_host() || held.is_claimed() {
             cx.notify(Notice::Drop(job));
@@ -614,6 +671,7 @@ impl Custody {
         let Some(held) = self.held_mut(job).filter(|held| held.waits()) else {
             return;
         };
+        held.tell_released(cx);
         held.carried = carried;
         held.state = State::Giving { to, tries };
         held.due = now;
@@ -635,6 +693,7 @@ impl Custody {
             home: held.home,
             term,
             carried: held.carried,
+            payload: held.payload.clone(),
         };
         cx.send(to, give);
     }

@@ -1,11 +1,12 @@
 //! A job at its home, from when the home begins to answer for it to its outcome.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
-use super::message::{Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
+use super::message::{Answer, Claim, Ending, Place, Ruling, Standing, Tenure, Term};
 use super::{Candidates, Custody, Key, Message, Notice, Record, Timer};
 use crate::id::{JobId, NodeId};
-use crate::job::{Failure, Job, News, Refusal};
+use crate::job::{Failure, Job, News, Payload, Placement, Refusal};
 use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
@@ -14,6 +15,8 @@ use crate::time::{Span, Time};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Task {
     pub(super) job: Shared<Job>,
+    /// What the host that runs it is told.
+    payload: Payload,
     /// The tenure of this node as the home of the job.
     tenure: Tenure,
     past: Past,
@@ -107,6 +110,14 @@ impl Holding {
         self.is_of(claimed) || Some(claimed.term) == self.term.moved()
     }
 
+    /// The holder as the node that runs the job.
+    fn place(&self) -> Place {
+        Place {
+            node: self.holder,
+            attempt: self.claim.unwrap_or(Claim::NONE).attempt(),
+        }
+    }
+
     fn verdict(&self, job: JobId, ruling: Ruling) -> Message {
         Message::Verdict {
             job,
@@ -124,13 +135,8 @@ impl Holding {
 pub struct Past {
     /// How many searches are left.
     pub left: u8,
-    /// The start that the host was told last.
-    pub told: Option<Time>,
-    /// Whether the job has another holder or claim since then.
-    pub moved: bool,
-    /// Whether it has started somewhere, or may have. From then on its searches are not renewed: the job may be what
-    /// brings its nodes down.
-    pub started: bool,
+    /// The start and the place that the host was told last.
+    pub told: Option<(Time, Place)>,
 }
 
 impl Past {
@@ -139,14 +145,12 @@ impl Past {
         Self {
             left: rounds,
             told: None,
-            moved: false,
-            started: false,
         }
     }
 }
 
 /// How far a job is: what its home has on disk.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Stage {
     /// No node has it.
@@ -171,8 +175,9 @@ pub enum Stage {
 
 impl Task {
     /// A job at this stage, new or from disk.
-    pub(super) const fn restored(
+    pub(super) fn restored(
         job: Shared<Job>,
+        payload: Payload,
         tenure: Tenure,
         stage: Stage,
         bound: Bound,
@@ -184,6 +189,7 @@ impl Task {
         };
         Self {
             job,
+            payload,
             tenure,
             past,
             phase: Phase::Restored(stage),
@@ -202,8 +208,20 @@ impl Task {
     }
 
     fn persist(&self, stage: Stage, cx: &mut dyn Context<Custody>) {
-        let record = Record::Task(self.job.clone(), self.tenure, stage);
+        let record = Record::Task {
+            job: self.job.clone(),
+            payload: self.payload.clone(),
+            tenure: self.tenure,
+            stage,
+        };
         cx.persist(Key::Task(self.job.get().id), record);
+    }
+
+    /// When and where it is to run, as the host was told last.
+    pub(super) fn placement(&self) -> Option<Placement> {
+        let is_held = matches!(self.phase, Phase::Held { .. });
+        let told = self.past.told.filter(|_| is_held);
+        told.map(|(start, place)| placement(start, place))
     }
 
     /// The node that has it, as far as its home knows.
@@ -243,6 +261,7 @@ impl Custody {
     pub(super) fn keep(
         &mut self,
         job: Shared<Job>,
+        payload: Payload,
         tenure: Tenure,
         until: Option<Time>,
         cx: &mut dyn Context<Self>,
@@ -252,7 +271,7 @@ impl Custody {
             let past = Past::none(self.config.rounds);
             let stage = Stage::Open { attempt: 0, past };
             let bound = until.map_or(self.unbound(), Bound::Until);
-            let task = Task::restored(job, tenure, stage, bound);
+            let task = Task::restored(job, payload, tenure, stage.clone(), bound);
             task.persist(stage, cx);
             self.tasks.insert(index, task);
             self.seek(id, 0, cx);
@@ -274,9 +293,20 @@ impl Custody {
         }
     }
 
-    pub(super) fn restore_task(&mut self, job: Shared<Job>, tenure: Tenure, stage: Stage) {
-        if let Err(index) = self.task_index(job.get().id) {
-            let task = Task::restored(job, tenure, stage, self.unbound());
+    pub(super) fn restore_task(&mut self, id: JobId, record: Record) {
+        let Record::Task {
+            job,
+            payload,
+            tenure,
+            stage,
+        } = record
+        else {
+            return;
+        };
+        if let Err(index) = self.task_index(id)
+            && job.get().id == id
+        {
+            let task = Task::restored(job, payload, tenure, stage, self.unbound());
             self.tasks.insert(index, task);
         }
     }
@@ -287,10 +317,10 @@ impl Custody {
         let Some(task) = self.task_mut(job) else {
             return;
         };
-        let Phase::Restored(stage) = task.phase else {
+        let Phase::Restored(stage) = &task.phase else {
             return;
         };
-        match stage {
+        match stage.clone() {
             Stage::Open { attempt, .. } => self.seek(job, attempt, cx),
             // All grants of an earlier life end within a lease from now.
             Stage::Given { holding, .. } => {
@@ -368,6 +398,7 @@ impl Custody {
     /// Does what is due for a job that this node answers for.
     pub(super) fn attend_task(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, skew, retry) = (cx.now(), self.config.max_skew, self.config.retry);
+        let home = self.me;
         let Some(task) = self.task_mut(job) else {
             return;
         };
@@ -397,9 +428,10 @@ impl Custody {
                     let (term, to) = (*term, *to);
                     let give = Message::Give {
                         job: task.job.clone(),
-                        home: self.me,
+                        home,
                         term,
                         carried: 0,
+                        payload: task.payload.clone(),
                     };
                     cx.send(to, give);
                     self.wake_task(job, now + retry, cx);
@@ -412,8 +444,11 @@ impl Custody {
             Phase::Held { holding, .. } => {
                 let attempt = holding.term.attempt;
                 // A holder reports a start late. If the job was granted, its silent holder may have started it.
-                task.past.started |= holding.claim.is_some();
-                self.place_again(job, attempt, cx);
+                if holding.claim.is_some() {
+                    self.run_again(job, attempt, Failure::NodeLost, cx);
+                } else {
+                    self.place_again(job, attempt, cx);
+                }
             }
             Phase::Withdrawing { holding, until } => {
                 let (holding, gone) = (*holding, until.passed(skew));
@@ -424,6 +459,24 @@ impl Custody {
                 cx.send(holding.holder, holding.verdict(job, Ruling::Withdraw));
                 self.wake_task(job, gone.min(now + retry), cx);
             }
+        }
+    }
+
+    /// An attempt that may have run has failed: the job is placed again if its policy allows that, or fails.
+    fn run_again(&mut self, job: JobId, attempt: u32, why: Failure, cx: &mut dyn Context<Self>) {
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        let policy = task.job.get().retry;
+        let again = policy.after(why);
+        match again.or(canary!(RunsAgainUnasked).then_some(policy)) {
+            Some(retry) => {
+                let mut less = *task.job.get();
+                less.retry = retry;
+                task.job = Shared::new(less);
+                self.place_again(job, attempt, cx);
+            }
+            None => self.close(job, News::Failed(why), cx),
         }
     }
 
@@ -589,26 +642,24 @@ impl Custody {
             holding,
             until: gone,
         };
-        let start = match standing {
-            Standing::Waiting { start } => start,
-            _ => Some(now),
+        let (start, at) = match standing {
+            Standing::Waiting { start, at } => (start, at),
+            _ => (Some(now), None),
         };
+        let place = at.unwrap_or_else(|| holding.place());
         let past = &mut task.past;
-        past.moved |= is_new;
         let news = match (past.told, start) {
-            (None, Some(start)) => Some(News::Accepted { start }),
-            (Some(_), Some(start)) if past.moved && standing != Standing::Running => {
-                Some(News::Moved { start })
+            (None, Some(start)) => Some((start, News::Accepted as fn(_) -> _)),
+            (Some((_, told)), Some(start)) if told != place && standing != Standing::Running => {
+                Some((start, News::Moved as fn(_) -> _))
             }
             _ => None,
         };
-        if let Some(News::Accepted { start } | News::Moved { start }) = news {
-            (past.told, past.moved) = (Some(start), false);
-            if !past.started {
-                past.left = rounds;
-            }
-        }
-        past.started |= standing == Standing::Running;
+        let news = news.map(|(start, news)| {
+            past.told = Some((start, place));
+            past.left = rounds;
+            news(Shared::new(placement(start, place)))
+        });
         let past = *past;
         if is_new || news.is_some() {
             task.persist(Stage::Given { holding, past }, cx);
@@ -635,14 +686,15 @@ impl Custody {
         if !present.is_of(&claimed) {
             return;
         }
+        let attempt = claimed.term.attempt;
         match ending {
             Ending::Done => self.close(job, News::Finished, cx),
             _ if withdrawing => self.close(job, News::Cancelled, cx),
             Ending::Failed(failure) => self.close(job, News::Failed(failure), cx),
-            Ending::Lost | Ending::Withdrawn => {
-                task.past.started |= ending == Ending::Lost;
-                self.place_again(job, claimed.term.attempt, cx);
-            }
+            Ending::Broke => self.run_again(job, attempt, Failure::Broke, cx),
+            Ending::Overran => self.run_again(job, attempt, Failure::Overran, cx),
+            Ending::Lost => self.run_again(job, attempt, Failure::NodeLost, cx),
+            Ending::Withdrawn => self.place_again(job, attempt, cx),
         }
     }
 
@@ -672,7 +724,7 @@ impl Custody {
     fn close(&mut self, job: JobId, news: News, cx: &mut dyn Context<Self>) {
         if let Ok(index) = self.task_index(job) {
             let task = self.tasks.remove(index);
-            task.persist(Stage::Over(news), cx);
+            task.persist(Stage::Over(news.clone()), cx);
             Self::tell(job, news, cx);
             if !self.config.bounded {
                 cx.forget(Key::Task(job));
@@ -687,5 +739,15 @@ impl Custody {
         if self.config.bounded && !self.answers_for(job) {
             cx.forget(Key::Task(job));
         }
+    }
+}
+
+/// What the host of a home is told of a job that is to run there.
+fn placement(start: Time, place: Place) -> Placement {
+    Placement {
+        attempt: place.attempt,
+        start,
+        end: None,
+        nodes: vec![place.node],
     }
 }

@@ -1,5 +1,5 @@
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{Failure, Job, Outcome};
+use crate::job::{Failure, Job, Outcome, Payload};
 use crate::shared::Shared;
 use crate::time::Time;
 
@@ -17,6 +17,8 @@ pub enum Message {
         term: Term,
         /// A number from its last holder to the next one; only the two understand it.
         carried: u32,
+        /// What the host that runs the job is told.
+        payload: Payload,
     },
     /// The answer to [`Give`](Self::Give).
     Answer {
@@ -133,6 +135,16 @@ pub enum Answer {
     NotTaken,
 }
 
+/// The node that is to run a job, and the attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Place {
+    /// The node.
+    pub node: NodeId,
+    /// The attempt, as the host of that node is told.
+    pub attempt: Epoch,
+}
+
 /// How a job is at its holder.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -141,6 +153,8 @@ pub enum Standing {
     Waiting {
         /// When it is expected to start, if that is known.
         start: Option<Time>,
+        /// Where it waits, if the holder does not run it itself.
+        at: Option<Place>,
     },
     /// It runs.
     Running,
@@ -154,7 +168,11 @@ pub enum Standing {
 pub enum Ending {
     /// It did what it was to do.
     Done,
-    /// It will not be done, there or elsewhere.
+    /// It stopped with an error.
+    Broke,
+    /// It still ran when its time was over.
+    Overran,
+    /// It will not be done, there or elsewhere: the holder is a home itself, and has tried all that the job allows.
     Failed(Failure),
     /// It ran when the node went down.
     Lost,
@@ -166,7 +184,8 @@ impl From<Outcome> for Ending {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Done => Self::Done,
-            Outcome::Broke => Self::Failed(Failure::Broke),
+            Outcome::Broke => Self::Broke,
+            Outcome::Overran => Self::Overran,
         }
     }
 }

@@ -40,7 +40,7 @@
 //! use core::num::NonZeroU32;
 //! use gridweave_core::custody::{Candidates, Command, Config, Custody, Notice, Taking, Tenure};
 //! use gridweave_core::id::{JobId, NodeId};
-//! use gridweave_core::job::{Demand, Job};
+//! use gridweave_core::job::{Demand, Job, Payload};
 //! use gridweave_core::machine::{Effect, EffectQueue, Event};
 //! use gridweave_core::shared::Shared;
 //! use gridweave_core::time::{Span, Time};
@@ -50,7 +50,8 @@
 //! let me = NodeId::new(1);
 //! let mut custody = Custody::new(me, Config::DEFAULT)?;
 //! let job = Job::new(JobId::new(7), Demand::Nodes(NonZeroU32::MIN), Span::from_secs(600))?;
-//! let keep = Command::Keep { job: Shared::new(job), tenure: Tenure::ONLY, until: None };
+//! let (payload, tenure) = (Payload::EMPTY, Tenure::ONLY);
+//! let keep = Command::Keep { job: Shared::new(job), payload, tenure, until: None };
 //! let (mut effects, mut commands, mut queued) = (EffectQueue::new(), vec![keep], false);
 //! while let Some(command) = commands.pop() {
 //!     effects.feed(&mut custody, Event::Command(command), Time::ZERO, &mut rng);
@@ -82,7 +83,7 @@ mod tests;
 pub use config::Config;
 pub use holder::{Gift, Progress, Taking};
 pub use home::{Holding, Past, Stage};
-pub use message::{Answer, Claim, Ending, Message, Ruling, Standing, Tenure, Term};
+pub use message::{Answer, Claim, Ending, Message, Place, Ruling, Standing, Tenure, Term};
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -93,7 +94,7 @@ use home::Task;
 use crate::config::ConfigError;
 use crate::few::Few;
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{self, Job, News, Survival};
+use crate::job::{self, Job, News, Payload, Placement, Survival};
 use crate::machine::{Context, Effect, Event, Machine, Violation};
 use crate::rand_core::Rng;
 use crate::shared::Shared;
@@ -169,8 +170,17 @@ pub enum Key {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Record {
-    /// A job that this node answers for, its tenure, and how far it is.
-    Task(Shared<Job>, Tenure, Stage),
+    /// A job that this node answers for.
+    Task {
+        /// The job.
+        job: Shared<Job>,
+        /// What the host that runs it is told.
+        payload: Payload,
+        /// The tenure of this node as its home.
+        tenure: Tenure,
+        /// How far it is.
+        stage: Stage,
+    },
     /// A job that this node has.
     Held {
         /// The job.
@@ -183,6 +193,8 @@ pub enum Record {
         claim: Claim,
         /// The number that its last holder passed on to this one.
         carried: u32,
+        /// What the host is told when it runs the job.
+        payload: Payload,
         /// When it first waited here, or came here.
         arrived: Time,
         /// How far it is.
@@ -198,6 +210,8 @@ pub enum Command {
     Keep {
         /// The job to answer for.
         job: Shared<Job>,
+        /// What the host that runs it is told.
+        payload: Payload,
         /// The tenure of this node as the home of the job.
         tenure: Tenure,
         /// Until when this node may answer for the job, if a home of its own has said so.
@@ -232,12 +246,15 @@ pub enum Command {
         /// Whether this node takes the job.
         taking: Taking,
     },
-    /// A job that is here is expected to start at `start`. Its home is told at once if no start was known before.
+    /// A job that is here is expected to start at `start`. Its home is told at once if no start was known before, or if
+    /// the job is to run elsewhere than said before.
     Expect {
         /// The job that is here.
         job: JobId,
         /// The expected start.
         start: Time,
+        /// Where it is to run, if this node does not run it itself.
+        at: Option<Place>,
     },
     /// A job that waits here is to start now. The answer is that it starts ([`News::Started`]), or [`Notice::Drop`].
     Start(JobId),
@@ -295,6 +312,8 @@ pub enum Notice {
         term: Term,
         /// The number that its last holder passed on to this one.
         carried: u32,
+        /// What the host that runs the job is told.
+        payload: Payload,
         /// When it first waited here: now, unless it came back from a failed move, or this node has restarted.
         arrived: Time,
         /// When its lease ends, unless it is extended.
@@ -367,6 +386,12 @@ impl Custody {
         self.tasks.get(index)?.holder()
     }
 
+    /// When and where a job of this home is to run, as its host was told last.
+    pub fn placement(&self, job: JobId) -> Option<Placement> {
+        let index = self.task_index(job).ok()?;
+        self.tasks.get(index)?.placement()
+    }
+
     /// Until when this node may have a job, if its home has granted it.
     pub fn lease(&self, job: JobId) -> Option<Time> {
         let index = self.held_index(job).ok()?;
@@ -416,10 +441,12 @@ impl Custody {
                 home,
                 term,
                 carried,
+                payload,
             } => {
                 let gift = Gift {
                     job,
                     carried,
+                    payload,
                     from,
                     home,
                     term,
@@ -447,7 +474,12 @@ impl Custody {
 
     fn obey(&mut self, command: Command, cx: &mut dyn Context<Self>) {
         match command {
-            Command::Keep { job, tenure, until } => self.keep(job, tenure, until, cx),
+            Command::Keep {
+                job,
+                payload,
+                tenure,
+                until,
+            } => self.keep(job, payload, tenure, until, cx),
             Command::Bound { job, until } => self.bound(job, until),
             Command::Found {
                 job,
@@ -457,7 +489,7 @@ impl Custody {
             Command::Cancel(job) => self.cancel(job, cx),
             Command::PassedOn(job) => self.passed_on(job, cx),
             Command::Take { gift, taking } => self.on_taking(&gift, taking, cx),
-            Command::Expect { job, start } => self.expect(job, start, cx),
+            Command::Expect { job, start, at } => self.expect(job, start, at, cx),
             Command::Start(job) => self.start(job, cx),
             Command::Survived {
                 job,
@@ -490,14 +522,8 @@ impl Custody {
             Event::Timer(Timer::Task(job)) => self.attend_task(job, cx),
             Event::Timer(Timer::Held(job)) => self.attend_held(job, cx),
             Event::Command(command) => self.obey(command, cx),
-            Event::Restored(Key::Task(id), Record::Task(job, tenure, stage))
-                if id == job.get().id =>
-            {
-                self.restore_task(job, tenure, stage);
-            }
+            Event::Restored(Key::Task(id), record) => self.restore_task(id, record),
             Event::Restored(Key::Held(id), record) => self.restore_held(id, record),
-            // No such pair was ever written.
-            Event::Restored(..) => {}
         }
     }
 

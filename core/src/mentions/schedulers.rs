@@ -6,7 +6,7 @@ use super::{Mentions, fields, kinds, no_nodes};
 use crate::commit;
 use crate::custody;
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{Job, Outcome, Submitter};
+use crate::job::{Job, Outcome, Payload, Submitter};
 use crate::overlay::blatant::{self, Neighbourhood};
 use crate::overlay::can::{self, Account, Beyond, Entries, Entry, Grant, Point, Zone};
 use crate::overlay::flood::{FloodId, Header};
@@ -32,11 +32,11 @@ impl<T: Mentions + Clone> Mentions for Shared<T> {
 }
 
 no_nodes! {
-    Time, Span, Interval, JobId, Epoch, Job, Outcome, Submitter, Attempt, Snapshot, Cost, Waiting,
+    Time, Span, Interval, JobId, Epoch, Job, Outcome, Payload, Submitter, Attempt, Snapshot, Cost, Waiting,
     blatant::ChangeId, blatant::Purpose,
     can::Refusal, can::Told, can::History, Point<D> [const D: usize], Zone<D> [const D: usize],
     commit::Standing, commit::Refused,
-    custody::Term, custody::Claim, custody::Answer, custody::Standing, custody::Ruling,
+    custody::Term, custody::Claim, custody::Answer, custody::Ending, custody::Ruling,
     asap::AskId, asap::SearchId, asap::Wanted, asap::Reason,
     LookId, Through,
     Status, MoveTo, desktop::Turn, desktop::Wanted, desktop::Way,
@@ -100,12 +100,29 @@ kinds! {
 }
 
 // What schedulers are made of.
+impl Mentions for commit::Members {
+    fn mentions(&self, each: &mut dyn FnMut(NodeId)) {
+        self.nodes().iter().copied().for_each(each);
+    }
+}
+
+fields! {
+    custody::Place: { node, attempt };
+}
+
+kinds! {
+    custody::Standing;
+    Waiting { start, at },
+    Running,
+    Ended(ending),
+}
+
 kinds! {
     commit::Message;
-    Prepare { attempt, interval, lease, submitter },
+    Prepare { attempt, interval, lease, submitter, payload },
     Prepared { attempt, lease },
     Refused { attempt, reason, next_free },
-    Commit { attempt },
+    Commit { attempt, members },
     Committed { attempt },
     Expired { attempt },
     Abort { attempt },
@@ -120,7 +137,7 @@ kinds! {
 
 kinds! {
     custody::Message;
-    Give { job, home, term, carried },
+    Give { job, home, term, carried, payload },
     Answer { job, term, answer },
     Report { job, term, claim, standing },
     Verdict { job, term, claim, ruling },

@@ -29,7 +29,7 @@
 //! let node = asap::Asap::<20, 8>::new(me, asap::Config::DEFAULT, Bootstrap::Alone, Everyone)?;
 //! host.start(node, now, &mut rng);
 //! let job = Job::new(JobId::new(7), Demand::Nodes(NonZeroU32::MIN), Span::from_secs(600))?;
-//! host.handle(Event::Command(Command::Submit(job)), now, &mut rng);
+//! host.handle(Event::Command(Command::submit(job)), now, &mut rng);
 //!
 //! let mut heard = Vec::new();
 //! while !heard.iter().any(News::is_last) {

@@ -6,7 +6,9 @@ use crate::commit;
 use crate::custody;
 use crate::few::Few;
 use crate::id::{Epoch, Incarnation, JobId, NodeId, OrganisationId, UserId};
-use crate::job::{Criterion, Demand, Failure, Job, Outcome, Refusal, Scope, Submitter};
+use crate::job::{
+    Criterion, Demand, Failure, Job, Outcome, Payload, Refusal, Retry, Scope, Submitter,
+};
 use crate::overlay::blatant::{self, Neighbourhood, Purpose};
 use crate::overlay::can::{self, History, Point, Side, Split, Stretch, Zone};
 use crate::overlay::cyclon;
@@ -136,7 +138,7 @@ made_of! {
     Requirement: [Option<u64>; MAX_DIMENSIONS];
     Speed: NonZeroU32;
     Submitter: UserId, OrganisationId;
-    Job: JobId, Submitter, Time, Demand, Requirement, Span, Option<Time>, Criterion, Scope;
+    Job: JobId, Submitter, Time, Demand, Requirement, Span, Option<Time>, Criterion, Scope, Retry;
     Attempt: JobId, Epoch;
     Cost: i64;
     Waiting: JobId, Requirement, Time, u32;
@@ -146,7 +148,8 @@ one_of! {
     Demand: [NonZeroU32], [NonZeroU32];
     Criterion: [], [], [], [u16];
     Scope: [], [];
-    Outcome: [], [];
+    Retry: [], [u8], [u8];
+    Outcome: [], [], [];
     Refusal: [u8];
     Failure: [Refusal];
 }
@@ -217,6 +220,7 @@ impl<const D: usize> Bounded for can::Grant<D> {
 made_of! {
     custody::Tenure: u64;
     custody::Claim: u64;
+    custody::Place: NodeId, Epoch;
     custody::Term: custody::Tenure, u32, u32;
 }
 
@@ -224,8 +228,8 @@ one_of! {
     commit::Standing: [];
     commit::Refused: [];
     custody::Answer: [];
-    custody::Standing: [Option<Time>], [], [custody::Ending];
-    custody::Ending: [], [Failure], [], [];
+    custody::Standing: [Option<Time>, Option<custody::Place>], [], [custody::Ending];
+    custody::Ending: [], [], [], [Failure], [], [];
     custody::Ruling: [Time], [], [];
 }
 
@@ -249,6 +253,14 @@ one_of! {
     desktop::MoveTo: [];
     desktop::Stand: [], [desktop::Members], [];
     desktop::Way: [];
+}
+
+impl Bounded for commit::Members {
+    const MOST_BYTES: usize = list::<NodeId>(Self::MOST);
+}
+
+impl Bounded for Payload {
+    const MOST_BYTES: usize = list::<u8>(Self::MOST);
 }
 
 impl Bounded for asap::Offer {

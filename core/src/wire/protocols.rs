@@ -9,7 +9,7 @@ use crate::commit;
 use crate::custody;
 use crate::heartbeat;
 use crate::id::{Epoch, Incarnation, JobId, NodeId};
-use crate::job::{Job, Outcome, Submitter};
+use crate::job::{Job, Outcome, Payload, Submitter};
 use crate::overlay::blatant::{self, ChangeId, MOST_RECORDS, Neighbourhood, Purpose, Way};
 use crate::overlay::can::{self, Account, Entries, Entry, Grant, Name, Point, Told, Zone};
 use crate::overlay::cyclon;
@@ -162,10 +162,10 @@ framed! {
 
 framed! {
     commit::Message = Protocol::COMMIT;
-    Prepare: Attempt, Interval, Span, Submitter;
+    Prepare: Attempt, Interval, Span, Submitter, Payload;
     Prepared: Attempt, Span;
     Refused: Attempt, commit::Refused, Option<Time>;
-    Commit: Attempt;
+    Commit: Attempt, commit::Members;
     Committed: Attempt;
     Expired: Attempt;
     Abort: Attempt;
@@ -180,7 +180,7 @@ framed! {
 
 framed! {
     custody::Message = Protocol::CUSTODY;
-    Give: Job, NodeId, custody::Term, u32;
+    Give: Job, NodeId, custody::Term, u32, Payload;
     Answer: JobId, custody::Term, custody::Answer;
     Report: JobId, custody::Term, custody::Claim, custody::Standing;
     Verdict: JobId, custody::Term, custody::Claim, custody::Ruling;

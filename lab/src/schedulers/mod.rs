@@ -28,6 +28,7 @@ mod reserving;
 pub(crate) mod rules;
 mod section;
 mod side;
+pub(crate) mod told;
 mod touch;
 
 pub use aria::{AriaConfig, ForwardName, OverlayName, PolicyName};

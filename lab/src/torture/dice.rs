@@ -29,6 +29,7 @@ pub(crate) enum For {
     Lengths,
     Survivors,
     Foreign,
+    Retries,
 }
 
 impl Dice {

@@ -35,7 +35,7 @@ pub(super) fn times<M: Machine<Notice = gridweave_core::job::Notice>>(
         (Some(Flaw::ForgetsRecords), Effect::Persist(..)) => 0,
         (Some(Flaw::Chatters), Effect::Send { .. }) => 100,
         (Some(Flaw::Stutters), Effect::Send { .. }) => 8,
-        (Some(flaw), Effect::Notify(notice)) => match (flaw, notice.news) {
+        (Some(flaw), Effect::Notify(notice)) => match (flaw, &notice.news) {
             (Flaw::StartsTwice, News::Started { .. }) => 2,
             (Flaw::SitsOut, News::Started { .. }) if me.get() % 2 == 1 => 0,
             (Flaw::SwallowsLastWords, News::Finished) => 0,

@@ -12,7 +12,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Job, Outcome};
+use gridweave_core::job::{Command, Job, Outcome, Payload};
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
 use gridweave_sim::hosting::{self, Invariant, Watch};
@@ -86,6 +86,11 @@ impl Hosted {
     }
 }
 
+/// The payload of a job, by its number.
+fn payload_of(job: usize) -> Payload {
+    Payload::new(&job.to_le_bytes()).expect("it is short")
+}
+
 /// What is fixed before the run begins.
 #[derive(Clone, Debug)]
 struct Facts {
@@ -111,6 +116,8 @@ pub(super) struct Host<'a> {
     sites: BTreeMap<NodeId, ForeignSite>,
     /// How many events there had been at the last check.
     events: u64,
+    /// The attempts that nodes were told to run, and that have neither begun nor been released.
+    assigned: BTreeSet<(NodeId, usize, Epoch)>,
     /// How many broken invariants of machines were already reported.
     broken: usize,
     tally: Jobs,
@@ -148,6 +155,7 @@ impl<'a> Host<'a> {
             gone: BTreeSet::new(),
             leaving: BTreeSet::new(),
             sites: BTreeMap::new(),
+            assigned: BTreeSet::new(),
             events: 0,
             broken: 0,
             tally: Jobs::default(),
@@ -222,6 +230,12 @@ impl<'a> Host<'a> {
                 let what = format!("{node} still has {left} jobs, places or tasks");
                 return Some((Invariant::Settled, what));
             }
+        }
+        if kept.contains(&Invariant::Told)
+            && let Some((node, job, attempt)) = self.assigned.first()
+        {
+            let what = format!("{node} still expects attempt {attempt} at job {job}");
+            return Some((Invariant::Told, what));
         }
         if kept.contains(&Invariant::Overlay) {
             let leaves = |node: &NodeId| self.leaving.contains(node);
@@ -352,9 +366,12 @@ impl<'a> Host<'a> {
         let hosted = &mut self.jobs[job];
         hosted.home = Some(home);
         hosted.asked += 1;
-        let submitted = hosted.job;
+        let submit = Command::Submit {
+            job: hosted.job,
+            payload: payload_of(job),
+        };
         self.host.watch.submitted(job, home);
-        self.tell(home, Command::Submit(submitted));
+        self.tell(home, submit);
     }
 
     /// A random node that is up and is not leaving.

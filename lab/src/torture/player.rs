@@ -66,12 +66,12 @@ impl<M: Subject> Player<M> {
             Event::Unreachable { to } => Event::Unreachable { to },
             Event::Timer(timer) => Event::Timer(timer),
             Event::Restored(key, record) => Event::Restored(key, record),
-            Event::Command(Command::Submit(mut job)) => {
+            Event::Command(Command::Submit { mut job, payload }) => {
                 job.submitted += self.role.clock;
                 if let Some(deadline) = &mut job.deadline {
                     *deadline += self.role.clock;
                 }
-                Event::Command(Command::Submit(job))
+                Event::Command(Command::Submit { job, payload })
             }
             Event::Command(command) => Event::Command(command),
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use gridweave_core::id::NodeId;
-use gridweave_core::job::Outcome;
+use gridweave_core::job::{Outcome, Retry};
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
 
@@ -115,6 +115,8 @@ pub struct Planned {
     pub outcome: Outcome,
     /// How long after its submission it is cancelled, if at all.
     pub cancelled: Option<Span>,
+    /// Whether it may run again.
+    pub retry: Retry,
 }
 
 /// How many jobs are submitted in the calm, when all others are over.
@@ -127,6 +129,7 @@ pub(crate) const PROBE: Planned = Planned {
     runs: Span::from_secs(20),
     outcome: Outcome::Done,
     cancelled: None,
+    retry: Retry::Never,
 };
 
 /// A planned fault of one node.
@@ -280,6 +283,12 @@ impl Scenario {
         let cancel = dice.percent(30);
         let later = dice.within(Span::from_secs(60));
         let bad = bad && self.has(Fault::BadJobs);
+        let mut dice = Dice::new(self.request.seed, For::Retries, u64::from(number));
+        let retry = match dice.between(0, 9) {
+            0..3 => Retry::Never,
+            3..8 => Retry::OnNodeLoss(3),
+            _ => Retry::Always(2),
+        };
         let tenths = if bad && !breaks { 13 } else { tenths };
         Planned {
             at,
@@ -291,6 +300,7 @@ impl Scenario {
                 Outcome::Done
             },
             cancelled: (cancel && self.has(Fault::Cancels)).then_some(later),
+            retry,
         }
     }
 

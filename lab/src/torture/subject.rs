@@ -1,7 +1,7 @@
 //! What the harness must know of a scheduler, and cannot see from outside.
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Job, Notice};
+use gridweave_core::job::{Command, Job, Notice, Retry};
 use gridweave_core::machine::Machine;
 use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::Span;
@@ -35,6 +35,11 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
 
     /// A job of this estimate that the scheduler can take.
     fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job;
+
+    /// How often a job with this policy may begin again.
+    fn reruns(retry: Retry) -> u32 {
+        retry.times().into()
+    }
 
     /// What a job takes on each of its nodes; by default all of it.
     fn takes(_job: &Job) -> Equipped {

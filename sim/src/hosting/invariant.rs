@@ -20,8 +20,10 @@ pub enum Invariant {
     TrueWord,
     /// No two attempts at a job run at once, and none on more nodes than it wants.
     OneExecution,
-    /// Nothing begins that was said to be done or cancelled.
+    /// Nothing begins that was said to be done or cancelled, or more often than its job allows.
     NoRerun,
+    /// A node is told to run what was submitted, and with which nodes, before it begins; else that it is released.
+    Told,
     /// Nothing begins on a node that has no room for it.
     Room,
     /// A job that does not run on all of its nodes within the grace is stopped.
@@ -52,6 +54,7 @@ impl Invariant {
         Self::TrueWord,
         Self::OneExecution,
         Self::NoRerun,
+        Self::Told,
         Self::Room,
         Self::Together,
         Self::Known,
@@ -73,6 +76,7 @@ impl Invariant {
             Self::TrueWord => "true-word",
             Self::OneExecution => "one-execution",
             Self::NoRerun => "no-rerun",
+            Self::Told => "told",
             Self::Room => "room",
             Self::Together => "together",
             Self::Known => "known",
@@ -94,7 +98,12 @@ impl Invariant {
             Self::LastWord => "no job has two last words",
             Self::TrueWord => "a last word is true",
             Self::OneExecution => "no two attempts at a job run at once",
-            Self::NoRerun => "nothing begins that was said to be done or cancelled",
+            Self::NoRerun => {
+                "nothing begins that was said to be done or cancelled, or more often than its job allows"
+            }
+            Self::Told => {
+                "a node is told to run what was submitted, and with which nodes, before it begins"
+            }
             Self::Room => "nothing begins where there is no room for it",
             Self::Together => "a job runs on all of its nodes within the grace, or is stopped",
             Self::Known => "no node speaks of a job that was never submitted",

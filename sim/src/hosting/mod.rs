@@ -15,7 +15,7 @@
 //! let mut watch = Watch::new(terms, Rooms::Whole);
 //! let node = NodeId::new(0);
 //! for job in 0..2 {
-//!     watch.add(Wish { nodes: 1, takes: None });
+//!     watch.add(Wish { nodes: 1, takes: None, reruns: 0 });
 //!     watch.submitted(job, node);
 //! }
 //! assert!(watch.started(Time::ZERO, node, 0, Epoch::new(1)));

@@ -267,7 +267,7 @@ impl Replaying<'_, '_> {
     /// Submits a job to a node.
     fn give(&mut self, at: Time, node: NodeId, job: Job) {
         self.host.watch.submitted(job.id.get() as usize, node);
-        self.host.grid.command(at, node, Command::Submit(job));
+        self.host.grid.command(at, node, Command::submit(job));
     }
 
     /// A job came to a node that is down. It goes to a node that is up a second later, or as soon as a node is up.
@@ -313,7 +313,7 @@ impl Replaying<'_, '_> {
                 Happening::Notice { at, node, notice } => self.hear(at, node, notice),
                 Happening::Unheard { at, command, .. } => {
                     // A lost submission goes elsewhere; other commands have no receiver any more.
-                    if let Command::Submit(job) = command {
+                    if let Command::Submit { job, .. } = command {
                         self.submit_elsewhere(job, at);
                     }
                 }
@@ -347,7 +347,7 @@ impl Replaying<'_, '_> {
         }
         self.last_news = at;
         match notice.news {
-            News::Started { attempt, until } => self.begin(index, node, (attempt, until), at),
+            News::Started { attempt, until, .. } => self.begin(index, node, (attempt, until), at),
             News::Stopped { attempt } => {
                 let ran = self.host.watch.stopped(at, node, index, attempt);
                 if ran {
@@ -356,7 +356,7 @@ impl Replaying<'_, '_> {
             }
             News::Orphaned => self.faults.orphaned += 1,
             news if news.is_last() => {
-                let word = self.host.watch.said(at, node, index, news);
+                let word = self.host.watch.said(at, node, index, news.clone());
                 if word == Word::First {
                     self.close(index, self.fate(index, news));
                 }

@@ -1,8 +1,9 @@
 use core::num::NonZeroU32;
 
-use gridweave_core::job::{Demand, Failure, Job, News};
+use gridweave_core::job::{Assignment, Demand, Failure, Job, News, Payload, Placement, Submitter};
 use gridweave_core::machine::{Context, Event, Never, Violation};
 use gridweave_core::resource::{Dimensions, Kind, Requirement};
+use gridweave_core::shared::Shared;
 use gridweave_core::wire::{self, Framed};
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +12,24 @@ use crate::monitor::Monitor;
 use crate::network::NetworkConfig;
 
 const ATTEMPT: Epoch = Epoch::new(1);
-const STARTED: News = News::Started {
-    attempt: ATTEMPT,
-    until: Time::MAX,
-};
+fn started() -> News {
+    let placement = Placement {
+        attempt: ATTEMPT,
+        start: Time::ZERO,
+        end: None,
+        nodes: Vec::new(),
+    };
+    let assignment = Assignment {
+        placement,
+        submitter: Submitter::NOBODY,
+        payload: Payload::EMPTY,
+    };
+    News::Started {
+        attempt: ATTEMPT,
+        until: Time::MAX,
+        assignment: Shared::new(assignment),
+    }
+}
 const STOPPED: News = News::Stopped { attempt: ATTEMPT };
 
 mod watching;
@@ -84,15 +99,15 @@ impl Machine for Liar {
         let now = cx.now();
         let mut tell = |job, news| cx.notify(Notice { job, news });
         match (event, self.lie) {
-            (Event::Command(Command::Submit(job)), Lie::Crowd) => {
+            (Event::Command(Command::Submit { job, .. }), Lie::Crowd) => {
                 cx.send(NodeId::new(0), Said::Start(job.id));
             }
-            (Event::Command(Command::Submit(job)), Lie::Pair) => {
+            (Event::Command(Command::Submit { job, .. }), Lie::Pair) => {
                 cx.send(NodeId::new(0), Said::Start(job.id));
                 cx.send(NodeId::new(1), Said::Start(job.id));
             }
-            (Event::Command(Command::Submit(job)), lie) => {
-                tell(job.id, STARTED);
+            (Event::Command(Command::Submit { job, .. }), lie) => {
+                tell(job.id, started());
                 match lie {
                     Lie::TooEarly => tell(job.id, News::Finished),
                     Lie::Stopped => {
@@ -101,7 +116,7 @@ impl Machine for Liar {
                     }
                     Lie::Restarted => {
                         tell(job.id, STOPPED);
-                        tell(job.id, STARTED);
+                        tell(job.id, started());
                     }
                     Lie::Punctual => cx.wake(now + job.estimate(), job.id),
                     _ => {}
@@ -120,7 +135,7 @@ impl Machine for Liar {
             (Event::Message { from, message }, _) => match message {
                 Said::Start(job) => {
                     self.homes.push((job, from));
-                    tell(job, STARTED);
+                    tell(job, started());
                 }
                 Said::Done(job) => tell(job, News::Finished),
             },
@@ -131,7 +146,10 @@ impl Machine for Liar {
                     None => tell(job, News::Finished),
                 }
                 match lie {
-                    Lie::Again => cx.notify(Notice { job, news: STARTED }),
+                    Lie::Again => cx.notify(Notice {
+                        job,
+                        news: started(),
+                    }),
                     Lie::Twice => cx.notify(Notice {
                         job,
                         news: News::Finished,
@@ -182,6 +200,7 @@ impl Jobs for Few {
         Wish {
             nodes: self.nodes,
             takes: self.takes.get(job).copied().map(Box::new),
+            reruns: 0,
         }
     }
     fn takes(&self, _: usize, _: NodeId) -> Span {

@@ -16,6 +16,8 @@ pub struct Wish {
     pub nodes: u32,
     /// What it takes of each, if it does not take them whole.
     pub takes: Option<Box<Requirement>>,
+    /// How often it may begin again.
+    pub reruns: u32,
 }
 
 /// How jobs take nodes.
@@ -85,7 +87,7 @@ impl Attempt {
 }
 
 /// The last word on a job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct LastWord {
     at: Time,
     node: NodeId,
@@ -273,7 +275,7 @@ impl Watch {
 
     /// The outcome that was told of a job.
     pub fn last_word(&self, job: usize) -> Option<News> {
-        self.jobs[job].said.map(|said| said.news)
+        self.jobs[job].said.as_ref().map(|said| said.news.clone())
     }
 
     /// Whether the submitter of a job is gone for good, so that no node can tell its outcome.
@@ -311,7 +313,7 @@ impl Watch {
         let watched = &self.jobs[job];
         let attempt = watched.number(epoch);
         let mut wrong = Vec::new();
-        if let Some(said) = watched.said {
+        if let Some(said) = &watched.said {
             let late = match said.news {
                 News::Finished => true,
                 News::Cancelled => at > said.at + self.terms.lingers,
@@ -321,6 +323,12 @@ impl Watch {
                 let what = format!("job {job} begins after it was said: {:?}", said.news);
                 wrong.push((Invariant::NoRerun, what));
             }
+        }
+        let earlier = watched.attempts.iter().filter(|it| it.number != attempt);
+        let reruns = watched.wish.reruns;
+        if earlier.count() > reruns as usize {
+            let what = format!("job {job} begins again, more often than {reruns} times");
+            wrong.push((Invariant::NoRerun, what));
         }
         let mut attempts = watched.attempts.iter();
         let wanted = watched.wish.nodes as usize;
@@ -487,8 +495,8 @@ impl Watch {
     pub fn said(&mut self, at: Time, node: NodeId, job: usize, news: News) -> Word {
         let crashes = self.crashes(node);
         let watched = &self.jobs[job];
-        if let Some(before) = watched.said {
-            if (before.node, before.news) == (node, news) && before.crashes < crashes {
+        if let Some(before) = &watched.said {
+            if (before.node, &before.news) == (node, &news) && before.crashes < crashes {
                 self.repeated += 1;
                 return Word::Repeated;
             }
@@ -540,7 +548,7 @@ impl Watch {
                     wrong.push((Invariant::Together, what));
                 }
             }
-            if let Some(said) = job.said
+            if let Some(said) = &job.said
                 && said.news == News::Cancelled
                 && job.is_running()
                 && now > said.at + self.terms.lingers

@@ -6,7 +6,8 @@ use std::num::NonZeroU32;
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{
-    Command, Demand, Failure, Job, News, Notice, Outcome, OwnJob, Seen as SeenThere, SiteReport,
+    Command, Demand, Failure, Job, News, Notice, Outcome, OwnJob, Payload, Seen as SeenThere,
+    SiteReport,
 };
 use gridweave_core::machine::Event;
 use gridweave_core::overlay::flood::{FloodId, Header, Reach};
@@ -20,7 +21,7 @@ use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::choices::Choices;
+use super::choices::{Choices, retry_of};
 use super::host::{Host, ME, Runs, Seen, Subject, name_of, note_what_runs, survivors};
 
 type Node = Aria<SiteQueue>;
@@ -149,11 +150,11 @@ impl Subject for Scheduling {
     }
 
     fn told(host: &mut Host<Self>, notice: Notice) {
-        host.count(name_of(notice.news));
+        host.count(name_of(&notice.news));
         let Scheduling { runs, foreign, .. } = &mut host.subject;
         match foreign {
             Some(foreign) => foreign.hear(runs, notice),
-            None => note_what_runs(runs, notice),
+            None => note_what_runs(runs, notice.job, &notice.news),
         }
     }
 
@@ -176,14 +177,14 @@ impl Host<Scheduling> {
                 let crash = (choices.below(32) == 0).then(|| usize::from(choices.below(4)));
                 self.feed_and_crash(Event::Message { from, message }, crash);
             }
-            8 => self.feed(Event::Command(Command::Submit(job(choices)))),
+            8 => self.feed(Event::Command(Command::submit(job(choices)))),
             9 if choices.below(4) == 0 => {
                 let cancel = Command::Cancel(choices.job());
                 self.feed(Event::Command(cancel));
             }
             10 => {
                 let job = choices.job();
-                let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
+                let outcome = choices.pick([Outcome::Done, Outcome::Broke, Outcome::Overran]);
                 // Without an attempt that runs, one that is over or was never made.
                 let attempt = self.subject.runs.remove(&job);
                 let attempt = attempt.map_or(Epoch::new(u64::from(choices.below(4))), |it| it.0);
@@ -289,6 +290,7 @@ impl Host<Scheduling> {
                 home: choices.peer(),
                 term,
                 carried: 0,
+                payload: Payload::EMPTY,
             }),
             4 => {
                 let answer = choices.pick([Answer::Taken, Answer::NotTaken]);
@@ -296,8 +298,14 @@ impl Host<Scheduling> {
             }
             5 => {
                 let standing = choices.pick([
-                    Standing::Waiting { start: None },
-                    Standing::Waiting { start: Some(until) },
+                    Standing::Waiting {
+                        start: None,
+                        at: None,
+                    },
+                    Standing::Waiting {
+                        start: Some(until),
+                        at: None,
+                    },
                     Standing::Running,
                     Standing::Ended(Ending::Done),
                     Standing::Ended(Ending::Failed(Failure::Broke)),
@@ -342,5 +350,6 @@ fn job(choices: &mut Choices<'_>) -> Job {
     let one = Demand::Nodes(NonZeroU32::MIN);
     let mut job = Job::new(choices.job(), one, estimate).expect("it takes some time");
     job.deadline = choices.pick([None, None, Some(Time::from_micros(200))]);
+    job.retry = retry_of(job.id);
     job
 }

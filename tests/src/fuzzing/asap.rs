@@ -1,6 +1,6 @@
 //! One `asap` node among liars: bytes choose messages, timers, commands and crashes.
 
-use gridweave_core::commit::{self, AfterLoss, Everyone};
+use gridweave_core::commit::{self, Everyone};
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::Job;
 use gridweave_core::overlay::cyclon;
@@ -32,7 +32,6 @@ const CONFIG: Config = Config {
     timeout: Span::from_micros(8),
     search_limit: Span::from_micros(40),
     commit: COMMIT,
-    after_loss: AfterLoss::Restart,
     windows: 2,
     subscribers: 2,
     searches: 2,

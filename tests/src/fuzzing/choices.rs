@@ -1,6 +1,7 @@
 //! What a fuzz body does next, chosen by bytes.
 
 use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::job::Retry;
 
 /// Choices, from bytes; zeros when they are used up.
 pub(super) struct Choices<'a> {
@@ -33,8 +34,8 @@ impl<'a> Choices<'a> {
         self.byte() % n
     }
 
-    pub(super) fn pick<T: Copy, const N: usize>(&mut self, of: [T; N]) -> T {
-        of[usize::from(self.byte()) % N]
+    pub(super) fn pick<T: Clone, const N: usize>(&mut self, of: [T; N]) -> T {
+        of[usize::from(self.byte()) % N].clone()
     }
 
     pub(super) fn peer(&mut self) -> NodeId {
@@ -43,5 +44,14 @@ impl<'a> Choices<'a> {
 
     pub(super) fn job(&mut self) -> JobId {
         JobId::new(u64::from(self.below(Self::JOBS)))
+    }
+}
+
+/// Whether the job of this name may run again: some may, and some may not.
+pub(super) fn retry_of(job: JobId) -> Retry {
+    match job.get() % 3 {
+        0 => Retry::Never,
+        1 => Retry::OnNodeLoss(2),
+        _ => Retry::Always(1),
     }
 }

@@ -1,18 +1,19 @@
 //! What the fuzz bodies of `asap` and `criteria` have in common: both schedulers use the commit protocol.
 
+use gridweave_core::shared::Shared;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use gridweave_core::commit::{self, Everyone, Permission, Refused, Standing};
+use gridweave_core::commit::{self, Everyone, Members, Permission, Refused, Standing};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome, Submitter};
+use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome, Payload, Submitter};
 use gridweave_core::machine::{Event, Machine};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::overlay::view::{Link, Links};
 use gridweave_core::schedule::{Attempt, Snapshot};
 use gridweave_core::time::{Interval, Span, Time};
 
-use super::choices::Choices;
+use super::choices::{Choices, retry_of};
 use super::host::{Host, ME, Runs, Seen, Sent, Subject, name_of, note_what_runs, survivors};
 
 pub(super) const PEERS: u8 = 7;
@@ -151,7 +152,7 @@ impl<S: Scheduler> Subject for Coallocator<S> {
     }
 
     fn told(host: &mut Host<Self>, Notice { job, news }: Notice) {
-        host.count(name_of(news));
+        host.count(name_of(&news));
         let subject = &mut host.subject;
         match news {
             News::Started { until, .. } => {
@@ -164,11 +165,11 @@ impl<S: Scheduler> Subject for Coallocator<S> {
             News::Orphaned => panic!("{job} has a submitter here, or a coordinator"),
             _ => {}
         }
-        note_what_runs(&mut subject.runs, Notice { job, news });
+        note_what_runs(&mut subject.runs, job, &news);
         if news.is_last() {
             let life = subject.life;
             // An outcome may be told again in a later life. It is forgotten when the job is submitted again.
-            if let Some((said, before)) = subject.last_words.insert(job, (news, life)) {
+            if let Some((said, before)) = subject.last_words.insert(job, (news.clone(), life)) {
                 assert!(
                     said == news && before < life,
                     "{job} was {said:?}, and is {news:?}"
@@ -217,8 +218,9 @@ impl<S: Scheduler> Host<Coallocator<S>> {
                 self.subject.last_words.remove(&job);
                 let count = NonZeroU32::new(1 + u32::from(choices.below(3)))?;
                 let estimate = Span::from_micros(1 + u64::from(choices.below(40)));
-                let job = Job::new(job, Demand::Nodes(count), estimate).ok()?;
-                Command::Submit(S::wish(job, choices))
+                let mut job = Job::new(job, Demand::Nodes(count), estimate).ok()?;
+                job.retry = retry_of(job.id);
+                Command::submit(S::wish(job, choices))
             }
             8 | 9 => Command::Cancel(job),
             10 if choices.below(16) == 0 => Command::Leave,
@@ -250,8 +252,11 @@ pub(super) fn vote(
             reason: Refused::Busy,
             next_free: None,
         },
-        Vote::Prepared { attempt, .. } => Vote::Commit { attempt },
-        Vote::Commit { attempt } => Vote::Committed { attempt },
+        Vote::Prepared { attempt, .. } => Vote::Commit {
+            attempt,
+            members: Shared::new(Members::default()),
+        },
+        Vote::Commit { attempt, .. } => Vote::Committed { attempt },
         Vote::Permit { attempt, .. } => match choices.below(8) {
             0..=3 => Vote::Ended {
                 attempt,
@@ -292,6 +297,7 @@ pub(super) fn forged_request(now: Time, choices: &mut Choices<'_>) -> commit::Me
         interval: interval(now, choices),
         lease: Span::from_micros(number(now, choices)),
         submitter: Submitter::default(),
+        payload: Payload::EMPTY,
     }
 }
 
@@ -300,7 +306,10 @@ pub(super) fn forged_vote(now: Time, choices: &mut Choices<'_>) -> commit::Messa
     let attempt = attempt(now, choices);
     let outcome = Outcome::Done;
     let votes = [
-        commit::Message::Commit { attempt },
+        commit::Message::Commit {
+            attempt,
+            members: Shared::new(Members::default()),
+        },
         commit::Message::Abort { attempt },
         commit::Message::Committed { attempt },
         commit::Message::Expired { attempt },

@@ -3,13 +3,14 @@
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    AfterLoss, Candidate, Command, Config, Everyone, Message, Node, Notice, Overrun, Refused,
+    Candidate, Command, Config, Everyone, Members, Message, Node, Notice, Overrun, Refused,
     Standing, Timer,
 };
 use gridweave_core::id::{Epoch, NodeId};
-use gridweave_core::job::{Outcome, Submitter};
+use gridweave_core::job::{Outcome, Payload, Placement, Submitter};
 use gridweave_core::machine::Event;
 use gridweave_core::schedule::Attempt;
+use gridweave_core::shared::Shared;
 use gridweave_core::time::{Interval, Span, Time};
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -18,7 +19,6 @@ use super::coallocation::COMMIT;
 use super::host::{Host, ME, Seen, Sent, Subject};
 
 const CONFIG: Config = Config {
-    after_loss: AfterLoss::Restart,
     overrun: Overrun::Extend {
         by: Span::from_micros(8),
         times: 2,
@@ -131,9 +131,12 @@ impl Host<Committing> {
         match notice {
             Heard::Begin {
                 attempt,
-                interval,
                 until,
+                assignment,
             } => {
+                let Placement { start, end, .. } = assignment.get().placement;
+                let end = end.expect("it has a reservation");
+                let interval = Interval::new(start, end).expect("it takes time");
                 let live = self.subject.live.replace(attempt);
                 assert_eq!(live, None, "nothing runs when {attempt:?} begins");
                 assert!(interval.contains(self.now) && until <= interval.end());
@@ -150,6 +153,8 @@ impl Host<Committing> {
                 assert!(until > self.now, "{attempt:?} is extended into the past");
                 self.count("extended");
             }
+            Heard::Assigned { .. } => self.count("assigned"),
+            Heard::Released { .. } => self.count("released"),
             Heard::Declined { .. } => self.count("declined"),
             Heard::Changed => {}
         }
@@ -163,8 +168,11 @@ impl Host<Committing> {
         }
         let message = match message {
             Message::Prepare { attempt, lease, .. } => Message::Prepared { attempt, lease },
-            Message::Prepared { attempt, .. } => Message::Commit { attempt },
-            Message::Commit { attempt } => Message::Committed { attempt },
+            Message::Prepared { attempt, .. } => Message::Commit {
+                attempt,
+                members: Shared::new(Members::default()),
+            },
+            Message::Commit { attempt, .. } => Message::Committed { attempt },
             Message::Permit { attempt, .. } if choices.below(2) == 0 => Message::Ended {
                 attempt,
                 outcome: outcome(choices),
@@ -209,6 +217,7 @@ impl Host<Committing> {
                 interval: self.interval(choices),
                 lease: Span::from_micros(self.number(choices)),
                 submitter: Submitter::default(),
+                payload: Payload::EMPTY,
             },
             2 => Message::Prepared {
                 attempt,
@@ -219,7 +228,10 @@ impl Host<Committing> {
                 reason: Refused::Busy,
                 next_free: Some(Time::from_micros(self.number(choices))),
             },
-            4 => Message::Commit { attempt },
+            4 => Message::Commit {
+                attempt,
+                members: Shared::new(Members::default()),
+            },
             5 => Message::Committed { attempt },
             6 => Message::Expired { attempt },
             7 => Message::Abort { attempt },
@@ -276,6 +288,7 @@ impl Host<Committing> {
                     .map(|_| self.candidate(choices))
                     .collect(),
                 spares: (0..choices.below(3)).map(|_| choices.peer()).collect(),
+                payload: Payload::EMPTY,
             },
             2 => coordinator::Command::Improve {
                 job,
@@ -300,5 +313,10 @@ impl Host<Committing> {
 }
 
 fn outcome(choices: &mut Choices<'_>) -> Outcome {
-    choices.pick([Outcome::Broke, Outcome::Done, Outcome::Done, Outcome::Done])
+    choices.pick([
+        Outcome::Broke,
+        Outcome::Overran,
+        Outcome::Done,
+        Outcome::Done,
+    ])
 }

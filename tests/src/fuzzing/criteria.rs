@@ -1,6 +1,6 @@
 //! One `criteria` node among liars: bytes choose messages, timers, commands and crashes.
 
-use gridweave_core::commit::{self, AfterLoss, Everyone};
+use gridweave_core::commit::{self, Everyone};
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Criterion, Job};
 use gridweave_core::overlay::{cyclon, vicinity, vivaldi};
@@ -64,7 +64,6 @@ const CONFIG: Config = Config {
     rounds: 3,
     timeout: Span::from_micros(8),
     commit: COMMIT,
-    after_loss: AfterLoss::Restart,
     windows: 2,
     candidates: 8,
     ..Config::DEFAULT

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Job, Notice, Outcome};
+use gridweave_core::job::{Command, Demand, Job, Notice, Outcome, Payload};
 use gridweave_core::machine::Event;
 use gridweave_core::overlay::can::{self, Account, Grant, Name, Point, Told};
 use gridweave_core::overlay::flood::{FloodId, Header};
@@ -19,7 +19,7 @@ use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::{self, Protocol, VERSION};
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::choices::Choices;
+use super::choices::{Choices, retry_of};
 use super::host::{Host, ME, Runs, Seen, Subject, name_of, note_what_runs, survivors};
 
 /// Cores, memory and one virtual dimension.
@@ -109,8 +109,8 @@ impl Subject for Working {
     }
 
     fn told(host: &mut Host<Self>, notice: Notice) {
-        host.count(name_of(notice.news));
-        note_what_runs(&mut host.subject.runs, notice);
+        host.count(name_of(&notice.news));
+        note_what_runs(&mut host.subject.runs, notice.job, &notice.news);
     }
 
     fn look(host: &mut Host<Self>) {
@@ -137,7 +137,7 @@ impl Host<Working> {
                 self.feed_and_crash(Event::Message { from, message }, crash);
             }
             8 | 9 => {
-                let submit = Command::Submit(job(choices));
+                let submit = Command::submit(job(choices));
                 self.feed(Event::Command(submit));
             }
             10 if choices.below(4) == 0 => {
@@ -146,7 +146,7 @@ impl Host<Working> {
             }
             11 => {
                 let job = choices.job();
-                let outcome = choices.pick([Outcome::Done, Outcome::Broke]);
+                let outcome = choices.pick([Outcome::Done, Outcome::Broke, Outcome::Overran]);
                 // Without an attempt that runs, one that is over or was never made.
                 let attempt = self.subject.runs.remove(&job);
                 let attempt = attempt.map_or(Epoch::new(u64::from(choices.below(4))), |it| it.0);
@@ -415,6 +415,7 @@ impl Host<Working> {
                 home: choices.peer(),
                 term,
                 carried: choices.byte().into(),
+                payload: Payload::EMPTY,
             },
             3 => custody::Message::Answer {
                 job: id,
@@ -426,8 +427,14 @@ impl Host<Working> {
                 term,
                 claim,
                 standing: choices.pick([
-                    Standing::Waiting { start: None },
-                    Standing::Waiting { start: Some(until) },
+                    Standing::Waiting {
+                        start: None,
+                        at: None,
+                    },
+                    Standing::Waiting {
+                        start: Some(until),
+                        at: None,
+                    },
                     Standing::Running,
                     Standing::Ended(Ending::Done),
                     Standing::Ended(Ending::Lost),
@@ -541,5 +548,6 @@ fn job(choices: &mut Choices<'_>) -> Job {
         let memory = choices.pick([1, 8, 64]);
         job.requirement = job.requirement.with(dimension("memory"), memory);
     }
+    job.retry = retry_of(job.id);
     job
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, News, Notice, Survival};
+use gridweave_core::job::{Command, News, Survival};
 use gridweave_core::machine::{self, Effect, Event, Machine};
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
@@ -171,10 +171,12 @@ impl<M: Clone> Sent<M> {
 }
 
 /// The kind of news.
-pub(super) const fn name_of(news: News) -> &'static str {
+pub(super) const fn name_of(news: &News) -> &'static str {
     match news {
         News::Accepted { .. } => "accepted",
         News::Moved { .. } => "moved",
+        News::Assigned(_) => "assigned",
+        News::Released { .. } => "released",
         News::Started { .. } => "started",
         News::Extended { .. } => "extended",
         News::Stopped { .. } => "stopped",
@@ -205,9 +207,9 @@ pub(super) fn survivors(runs: &mut Runs, now: Time) -> Vec<Command> {
 
 /// Keeps track of the attempts that run at a node: no running job starts, and only running attempts are extended and
 /// stopped.
-pub(super) fn note_what_runs(runs: &mut Runs, Notice { job, news }: Notice) {
-    match news {
-        News::Started { attempt, until } => {
+pub(super) fn note_what_runs(runs: &mut Runs, job: JobId, news: &News) {
+    match *news {
+        News::Started { attempt, until, .. } => {
             assert_eq!(
                 runs.insert(job, (attempt, until)),
                 None,

@@ -5,7 +5,9 @@
 use std::num::NonZeroU32;
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Job, News, Notice, Outcome, OwnJob, Seen, SiteReport};
+use gridweave_core::job::{
+    Command, Demand, Job, News, Notice, Outcome, OwnJob, Retry, Seen, SiteReport,
+};
 use gridweave_core::machine::{EffectQueue, Event};
 use gridweave_core::overlay::flood::Reach;
 use gridweave_core::queue::{Policy, SiteQueue};
@@ -122,11 +124,13 @@ fn reported(busy: Option<u64>) -> Vec<SiteReport> {
 
 fn job() -> Job {
     let one = Demand::Nodes(NonZeroU32::MIN);
-    Job::new(JOB, one, Span::from_micros(3)).expect("three are more than none")
+    let mut job = Job::new(JOB, one, Span::from_micros(3)).expect("three are more than none");
+    job.retry = Retry::OnNodeLoss(1);
+    job
 }
 
 fn explored(nodes: u8, build: fn(NodeId) -> Node) -> Exploration<Node> {
-    Exploration::leased(nodes, build, Command::Submit(job()), |_| Vec::new())
+    Exploration::leased(nodes, build, Command::submit(job()), |_| Vec::new())
 }
 
 /// A node that submits, and so many sites that would run the job at once.
@@ -289,6 +293,6 @@ impl Leased for Node {
     }
 
     fn last_word(notice: &Notice) -> Option<News> {
-        Some(notice.news).filter(News::is_last)
+        Some(notice.news.clone()).filter(News::is_last)
     }
 }

@@ -3,10 +3,10 @@
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
-    AfterLoss, Candidate, Command, Config, Everyone, Message, Node, Notice, Overrun, Permission,
+    Candidate, Command, Config, Everyone, Message, Node, Notice, Overrun, Permission,
 };
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Outcome, Submitter};
+use gridweave_core::job::{Outcome, Payload, Submitter};
 use gridweave_core::machine::Event;
 use gridweave_core::schedule::{Attempt, Reservation, Status};
 use gridweave_core::time::{Interval, Span, Time};
@@ -28,7 +28,6 @@ pub const CONFIG: Config = Config {
     lead: Span::from_micros(1),
     grace: Span::from_micros(2),
     permission: Permission::UntilEnd,
-    after_loss: AfterLoss::GiveUp,
     overrun: Overrun::Cut,
     retention: Span::from_micros(1000),
     seats: 8,
@@ -76,6 +75,7 @@ pub fn place(job: u64, nodes: &[u64], slots: &[Interval]) -> Command {
         submitter: Submitter::default(),
         candidates: candidates.collect(),
         spares: Vec::new(),
+        payload: Payload::EMPTY,
     })
 }
 
@@ -364,7 +364,9 @@ pub fn begun(state: &State<Peer>) -> impl Iterator<Item = (NodeId, Attempt)> + '
 /// Attempts that must still stand: kept, not replaced by a later attempt, neither given up nor expired.
 fn kept(state: &State<Peer>) -> impl Iterator<Item = Attempt> + '_ {
     let told = state.notices.iter().filter_map(|(_, notice)| match notice {
-        Notice::Coordinator(Told::Placed { attempt, .. }) => Some(*attempt),
+        Notice::Coordinator(Told::Placed { job, placement }) => {
+            Some(Attempt::new(*job, placement.attempt))
+        }
         _ => None,
     });
     told.filter(|placed| {
@@ -373,7 +375,7 @@ fn kept(state: &State<Peer>) -> impl Iterator<Item = Attempt> + '_ {
             matches!(notice, Notice::Coordinator(Told::Kept { job: other, .. }) if *other == job)
         };
         let later = |(_, notice): &(NodeId, Notice)| {
-            matches!(notice, Notice::Coordinator(Told::Placed { attempt, .. }) if attempt.job == job && attempt.epoch > placed.epoch)
+            matches!(notice, Notice::Coordinator(Told::Placed { job: other, placement }) if *other == job && placement.attempt > placed.epoch)
         };
         let unplaced = |(_, notice): &(NodeId, Notice)| {
             matches!(notice, Notice::Coordinator(Told::Unplaced { job: other, .. }) if *other == job)

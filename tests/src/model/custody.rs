@@ -11,7 +11,7 @@ use gridweave_core::custody::{
     Term, Timer,
 };
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{self, Demand, Job, News};
+use gridweave_core::job::{self, Demand, Job, News, Payload, Retry};
 use gridweave_core::machine::{Context, Embed, Event, Machine, Violation};
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
@@ -115,7 +115,7 @@ pub enum Command {
 }
 
 /// What a host is told.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Told {
     /// News of the job, where it was submitted.
     News(News),
@@ -334,6 +334,7 @@ impl Node {
                     job,
                     tenure: Tenure::under(term),
                     until: Some(self.bound(until)),
+                    payload: Payload::EMPTY,
                 };
                 self.extend(until, cx);
                 self.tell(Level::Lower, keep, cx);
@@ -393,6 +394,7 @@ impl Node {
                     job: Shared::new(job()),
                     tenure: Tenure::ONLY,
                     until: None,
+                    payload: Payload::EMPTY,
                 };
                 self.tell(Level::Upper, keep, cx);
             }
@@ -450,7 +452,7 @@ impl Leased for Node {
 
     fn last_word(told: &Told) -> Option<News> {
         match told {
-            Told::News(news) => Some(*news).filter(News::is_last),
+            Told::News(news) => Some(news.clone()).filter(News::is_last),
             Told::Ended => None,
         }
     }
@@ -491,7 +493,9 @@ impl Machine for Node {
 
 fn job() -> Job {
     let one = Demand::Nodes(NonZeroU32::MIN);
-    Job::new(JOB, one, Span::from_micros(3)).expect("three are more than none")
+    let mut job = Job::new(JOB, one, Span::from_micros(3)).expect("three are more than none");
+    job.retry = Retry::OnNodeLoss(1);
+    job
 }
 
 /// `nodes` nodes, with hosts that start or move a waiting job.

@@ -62,11 +62,12 @@ impl<M: Watched> Grid<M> {
                 self.ledger.stopped += 1;
                 self.watch.stopped(at, node, number, attempt);
             }
-            News::Accepted { start } => self.jobs[number].accepted = Some(start),
-            News::Moved { start } => {
+            News::Accepted(told) => self.jobs[number].accepted = Some(told.get().start),
+            News::Moved(told) => {
                 self.ledger.moved += 1;
-                self.jobs[number].accepted = Some(start);
+                self.jobs[number].accepted = Some(told.get().start);
             }
+            News::Assigned(_) | News::Released { .. } => {}
             News::Orphaned => panic!("schedulers that reserve time do not say so"),
             News::Failed(Failure::Refused(Refusal::Known)) => {}
             News::Failed(Failure::Refused(Refusal::Leaving)) => {
@@ -96,7 +97,7 @@ impl<M: Watched> Grid<M> {
     }
 
     fn end(&mut self, at: Time, node: NodeId, number: usize, news: News) {
-        if self.watch.said(at, node, number, news) != Word::First {
+        if self.watch.said(at, node, number, news.clone()) != Word::First {
             return;
         }
         match news {

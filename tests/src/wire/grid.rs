@@ -125,7 +125,7 @@ where
             Alarm::Submission(number) => {
                 let (_, node, mut job) = jobs[number];
                 job.submitted = now;
-                (node, Event::Command(Command::Submit(job)))
+                (node, Event::Command(Command::submit(job)))
             }
             Alarm::Program(node, job, attempt) => {
                 let outcome = Outcome::Done;

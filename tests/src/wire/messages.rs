@@ -1,5 +1,7 @@
 //! One message of each kind.
 
+use gridweave_core::commit::Members;
+use gridweave_core::job::Payload;
 use gridweave_core::mentions::Mentions;
 use gridweave_core::overlay::{blatant, can, cyclon, vicinity};
 use gridweave_core::profile::Profile;
@@ -198,6 +200,7 @@ impl Each for commit::Message {
                 interval: some(fill),
                 lease: some(fill),
                 submitter: some(fill),
+                payload: Payload::EMPTY,
             },
             Self::Prepared {
                 attempt: some(fill),
@@ -210,6 +213,7 @@ impl Each for commit::Message {
             },
             Self::Commit {
                 attempt: some(fill),
+                members: Shared::new(Members::default()),
             },
             Self::Committed {
                 attempt: some(fill),
@@ -259,6 +263,7 @@ impl Each for custody::Message {
                 home: some(fill),
                 term: some(fill),
                 carried: some(fill),
+                payload: Payload::EMPTY,
             },
             Self::Answer {
                 job: some(fill),

@@ -250,7 +250,7 @@ made! {
     custody::Standing: |fill| match fill.variant(3) {
         0 => Self::Running,
         1 => Self::Ended(some(fill)),
-        _ => Self::Waiting { start: some(fill) },
+        _ => Self::Waiting { start: some(fill), at: None, },
     };
     custody::Ruling: |fill| match fill.variant(3) {
         0 => Self::Over,

@@ -334,7 +334,7 @@ fn valid_values_survive_the_round_trip() {
     let mut job = Job::new(JobId::new(1), Demand::Cores(NonZeroU32::MIN), estimate).unwrap();
     job.requirement = Requirement::any().with(cores, 2);
     survives(Waiting::from(&job));
-    survives(Command::Submit(job));
+    survives(Command::submit(job));
     survives(Notice {
         job: job.id,
         news: News::Failed(Failure::Refused(Refusal::unknown(cores))),

@@ -2,7 +2,6 @@
 
 use super::task::{Decision, Old, Task};
 use super::{Message, Notice, Setback, Work};
-use crate::commit::AfterLoss;
 use crate::id::{Epoch, NodeId};
 
 impl Work {
@@ -11,19 +10,21 @@ impl Work {
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
         }
-        let lost = matches!(setback, Setback::Lost { .. } | Setback::Broke { .. });
-        let may_have_run = |decision: &Decision| {
-            let mut members = decision.members.iter();
-            let permitted = members.any(|member| member.permitted.is_some());
-            decision.interval.start() <= self.now && (lost || permitted)
-        };
-        if self.config.after_loss == AfterLoss::GiveUp
-            && task.decision.as_ref().is_some_and(may_have_run)
-        {
-            task.candidates.clear();
-        }
+        let may_have_run = |decision: &Decision| decision.may_have_run(self.now, &self.config);
+        let has_run = task.decision.as_ref().is_some_and(may_have_run);
         self.retire_attempt(task);
-        self.try_next(task, setback);
+        if has_run {
+            // The host decides whether the job runs again.
+            task.candidates.clear();
+            let job = task.job;
+            self.notify(Notice::Unplaced {
+                job,
+                setback,
+                may_have_run: true,
+            });
+        } else {
+            self.try_next(task, setback);
+        }
     }
 
     /// Gives the job up: aborts its trial, frees its committed time, and drops its candidates.

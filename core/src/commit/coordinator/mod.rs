@@ -47,10 +47,9 @@ pub use task::{Candidate, Saved};
 use super::config::{Config, Everyone, Policy};
 use super::message::{Message, Refused};
 use crate::id::{Epoch, Incarnation, JobId, NodeId};
-use crate::job::Submitter;
+use crate::job::{Outcome, Payload, Placement, Submitter};
 use crate::machine::{Alarm, Context, Event, Machine, Violation};
-use crate::schedule::Attempt;
-use crate::time::{Interval, Span, Time};
+use crate::time::{Span, Time};
 use task::{Decision, Purpose, Stage, Task};
 
 /// The coordinator of one node: it gets jobs their time on all of their nodes, or on none, and watches over them.
@@ -84,6 +83,8 @@ pub enum Command {
         job: JobId,
         /// The user and organisation that submitted it.
         submitter: Submitter,
+        /// What the hosts that run it are told.
+        payload: Payload,
         /// The placements to try, best first.
         candidates: Vec<Candidate>,
         /// Nodes that can stand in for a lost one.
@@ -105,15 +106,15 @@ pub enum Command {
 }
 
 /// What a coordinator tells its host.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
     /// The job has its time on all of its nodes.
     Placed {
-        /// The attempt that all nodes have committed.
-        attempt: Attempt,
-        /// When the job will run.
-        interval: Interval,
+        /// The job.
+        job: JobId,
+        /// When and where it will run.
+        placement: Placement,
     },
     /// The better placement could not be had; the job keeps the one it has.
     Kept {
@@ -128,6 +129,8 @@ pub enum Notice {
         job: JobId,
         /// Why the last attempt failed.
         setback: Setback,
+        /// Whether the attempt may have run. Then no other candidate was tried.
+        may_have_run: bool,
     },
     /// All nodes have done the job.
     Finished {
@@ -183,6 +186,11 @@ pub enum Setback {
         /// The node on which the job broke.
         node: NodeId,
     },
+    /// The job still ran on a node when its time was over.
+    Overran {
+        /// The node that stopped it.
+        node: NodeId,
+    },
     /// The submitter may not submit jobs here.
     NotAuthorised,
     /// There are no candidates, too many candidates or spares, or one names no node, too many, or the same one twice.
@@ -192,6 +200,15 @@ pub enum Setback {
 }
 
 impl Setback {
+    /// The setback of an attempt that ended like this on a node, unless the job is done there.
+    const fn after(outcome: Outcome, node: NodeId) -> Option<Self> {
+        match outcome {
+            Outcome::Done => None,
+            Outcome::Broke => Some(Self::Broke { node }),
+            Outcome::Overran => Some(Self::Overran { node }),
+        }
+    }
+
     /// The node that made the attempt fail, if it was one.
     pub const fn node(&self) -> Option<NodeId> {
         match *self {
@@ -199,7 +216,8 @@ impl Setback {
             | Self::Silent { node }
             | Self::Expired { node }
             | Self::Lost { node }
-            | Self::Broke { node } => Some(node),
+            | Self::Broke { node }
+            | Self::Overran { node } => Some(node),
             Self::Slow
             | Self::Earlier { .. }
             | Self::NotAuthorised
@@ -349,6 +367,14 @@ impl<P: Policy> Coordinator<P> {
         })
     }
 
+    /// When and where a job is to run, if all of its nodes have committed.
+    pub fn placement(&self, job: JobId) -> Option<Placement> {
+        let task = self.tasks.get(self.index_of(job).ok()?)?;
+        let decision = task.decision.as_ref();
+        let standing = decision.filter(|decision| decision.stage == Stage::Standing)?;
+        Some(standing.placement())
+    }
+
     /// Whether a job has its time or is being voted on. If not, there may still be earlier attempts to clear up.
     pub fn is_placing(&self, job: JobId) -> bool {
         let task = self
@@ -422,7 +448,7 @@ impl<P: Policy> Coordinator<P> {
     fn take(
         &mut self,
         job: JobId,
-        submitter: Submitter,
+        (submitter, payload): (Submitter, Payload),
         mut candidates: Vec<Candidate>,
         spares: Vec<NodeId>,
         cx: &mut dyn Context<Self>,
@@ -441,7 +467,11 @@ impl<P: Policy> Coordinator<P> {
             None
         };
         if let Some(setback) = setback {
-            cx.notify(Notice::Unplaced { job, setback });
+            cx.notify(Notice::Unplaced {
+                job,
+                setback,
+                may_have_run: false,
+            });
             return;
         }
         if let Err(index) = self.index_of(job) {
@@ -456,10 +486,15 @@ impl<P: Policy> Coordinator<P> {
                 || task.old.len() > most.saturating_mul(MOST_OLD)
             {
                 let setback = Setback::Full;
-                work.notify(Notice::Unplaced { job, setback });
+                work.notify(Notice::Unplaced {
+                    job,
+                    setback,
+                    may_have_run: false,
+                });
                 return;
             }
             task.submitter = submitter;
+            task.payload = payload;
             task.spares = spares;
             task.candidates = candidates;
             task.is_cleared = false;
@@ -630,9 +665,10 @@ impl<P: Policy> Machine for Coordinator<P> {
             Event::Command(Command::Place {
                 job,
                 submitter,
+                payload,
                 candidates,
                 spares,
-            }) => self.take(job, submitter, candidates, spares, cx),
+            }) => self.take(job, (submitter, payload), candidates, spares, cx),
             Event::Command(Command::Improve { job, candidate }) => {
                 self.improve(job, &candidate, cx);
             }

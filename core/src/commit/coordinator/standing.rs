@@ -37,10 +37,8 @@ impl Work {
         let decision = task.decision.as_mut().filter(committing);
         if let Some(decision) = decision.filter(|decision| decision.is_committed()) {
             decision.stage = Stage::Standing;
-            let interval = decision.interval;
-            let epoch = decision.epoch;
-            let attempt = Attempt::new(job, epoch);
-            self.notify(Notice::Placed { attempt, interval });
+            let placement = decision.placement();
+            self.notify(Notice::Placed { job, placement });
             // Only now: until here, the earlier attempt was all the job had.
             self.release_old(task);
             self.permit_when_safe(task);
@@ -290,8 +288,8 @@ impl Work {
             if is_news {
                 self.persist(task);
             }
-            if outcome == Outcome::Broke {
-                self.fail_attempt(task, Setback::Broke { node });
+            if let Some(setback) = Setback::after(outcome, node) {
+                self.fail_attempt(task, setback);
                 return;
             }
             if all {
@@ -321,8 +319,8 @@ impl Work {
             // An earlier life wrote the end down, and crashed before it told so.
             Stage::Committing { .. } if decision.is_done() => self.finish(task),
             Stage::Committing { since, until } => {
-                if let Some(node) = decision.broken_on() {
-                    return self.fail_attempt(task, Setback::Broke { node });
+                if let Some(setback) = decision.failed() {
+                    return self.fail_attempt(task, setback);
                 }
                 let missing: Vec<NodeId> = decision.missing().collect();
                 match missing.first() {
@@ -332,8 +330,10 @@ impl Work {
                         self.fail_attempt(task, Setback::Silent { node });
                     }
                     _ => {
+                        let members = decision.roster();
                         for node in missing {
-                            self.send(node, Message::Commit { attempt });
+                            let members = members.clone();
+                            self.send(node, Message::Commit { attempt, members });
                         }
                         let again = self.again(since).min(until);
                         if let Some(decision) = task.decision.as_mut() {

@@ -2,10 +2,12 @@
 
 use alloc::vec::Vec;
 
-use crate::commit::{Config, Permission};
+use super::Setback;
+use crate::commit::{Config, Members, Permission};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{Outcome, Submitter};
+use crate::job::{Outcome, Payload, Placement, Submitter};
 use crate::schedule::Attempt;
+use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
 
 /// When and where a job could run.
@@ -33,6 +35,7 @@ impl Candidate {
 pub(super) struct Task {
     pub(super) job: JobId,
     pub(super) submitter: Submitter,
+    pub(super) payload: Payload,
     /// The placements that are still to be tried, best last.
     pub(super) candidates: Vec<Candidate>,
     pub(super) spares: Vec<NodeId>,
@@ -138,6 +141,7 @@ pub(super) struct Old {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Saved {
     submitter: Submitter,
+    payload: Payload,
     spares: Vec<NodeId>,
     decided: Option<Decided>,
     old: Vec<Old>,
@@ -165,6 +169,7 @@ impl Task {
         Self {
             job,
             submitter,
+            payload: Payload::EMPTY,
             candidates: Vec::new(),
             spares: Vec::new(),
             trial: None,
@@ -231,6 +236,7 @@ impl Task {
     pub(super) fn record(&self) -> Saved {
         Saved {
             submitter: self.submitter,
+            payload: self.payload.clone(),
             spares: self.spares.clone(),
             decided: self.decision.as_ref().map(|decision| Decided {
                 epoch: decision.epoch,
@@ -251,6 +257,7 @@ impl Task {
 
     pub(super) fn restored(job: JobId, saved: Saved) -> Self {
         let mut task = Self::new(job, saved.submitter);
+        task.payload = saved.payload;
         task.spares = saved.spares;
         task.old = saved.old;
         task.decision = saved.decided.map(|decided| Decision {
@@ -295,8 +302,23 @@ impl Member {
 }
 
 impl Decision {
+    /// The nodes of the attempt, as they are told.
+    pub(super) fn roster(&self) -> Shared<Members> {
+        Shared::new(self.members.iter().map(|member| member.node).collect())
+    }
+
     pub(super) fn member_mut(&mut self, node: NodeId) -> Option<&mut Member> {
         self.members.iter_mut().find(|member| member.node == node)
+    }
+
+    /// When and where the attempt is to run.
+    pub(super) fn placement(&self) -> Placement {
+        Placement {
+            attempt: self.epoch,
+            start: self.interval.start(),
+            end: Some(self.interval.end()),
+            nodes: self.members.iter().map(|member| member.node).collect(),
+        }
     }
 
     /// The members that have not confirmed the commit.
@@ -340,10 +362,17 @@ impl Decision {
         self.members.iter().all(done)
     }
 
-    /// A node on which the job broke.
-    pub(super) fn broken_on(&self) -> Option<NodeId> {
-        let broke = |member: &&Member| member.ended == Some(Outcome::Broke);
-        self.members.iter().find(broke).map(|member| member.node)
+    /// Why the attempt has failed, if the job broke or overran on a node.
+    pub(super) fn failed(&self) -> Option<Setback> {
+        let ended = |member: &Member| Setback::after(member.ended?, member.node);
+        self.members.iter().find_map(ended)
+    }
+
+    /// Whether the job may have started on a node, by any clock.
+    pub(super) fn may_have_run(&self, now: Time, config: &Config) -> bool {
+        let is_due = self.interval.start() <= now + config.max_skew;
+        let mut members = self.members.iter();
+        members.any(|member| member.ended.is_some() || is_due && member.permitted.is_some())
     }
 
     /// Whether all members have committed and this life has not permitted the start yet.

@@ -1,6 +1,8 @@
 use super::*;
 use crate::commit::Config;
 use crate::machine::{Effect, EffectQueue};
+use crate::schedule::Attempt;
+use crate::time::Interval;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use std::vec;
@@ -23,6 +25,7 @@ fn a_new_life_begins_when_attempt_numbers_run_out() {
                 nodes: vec![NodeId::new(1)],
             }],
             spares: vec![],
+            payload: Payload::EMPTY,
         };
         effects.feed(
             &mut coordinator,
@@ -58,6 +61,7 @@ fn check_finds_a_permission_before_all_have_committed() {
             nodes: vec![node],
         }],
         spares: vec![],
+        payload: Payload::EMPTY,
     };
     let epoch = Epoch::new(1 << 32 | 1);
     let message = Message::Prepared {

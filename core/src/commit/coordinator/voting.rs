@@ -1,7 +1,5 @@
 //! Asks nodes to hold time, and decides.
 
-use alloc::vec::Vec;
-
 use super::task::{Candidate, Decision, Member, Purpose, Stage, Task, Trial, Voter};
 use super::{Message, Notice, Setback, Work};
 use crate::id::{Epoch, NodeId};
@@ -13,7 +11,11 @@ impl Work {
         let job = task.job;
         match task.candidates.pop() {
             Some(candidate) => self.try_candidate(task, &candidate, Purpose::Place),
-            None => self.notify(Notice::Unplaced { job, setback }),
+            None => self.notify(Notice::Unplaced {
+                job,
+                setback,
+                may_have_run: false,
+            }),
         }
     }
 
@@ -48,9 +50,10 @@ impl Work {
             interval: trial.interval,
             lease: self.config.lease,
             submitter: task.submitter,
+            payload: task.payload.clone(),
         };
         for voter in trial.voters.iter().filter(|voter| voter.lease.is_none()) {
-            self.send(voter.node, message);
+            self.send(voter.node, message.clone());
         }
     }
 
@@ -169,15 +172,12 @@ impl Work {
                 task.retire(member, &earlier, &self.config);
             }
         }
-        let members: Vec<Member> = trial
-            .voters
-            .iter()
-            .map(|voter| Member::new(voter.node, trial.interval.end()))
-            .collect();
-        task.decision = Some(Decision {
+        let end = trial.interval.end();
+        let voters = trial.voters.iter();
+        let decision = Decision {
             epoch: trial.epoch,
             interval: trial.interval,
-            members: members.clone(),
+            members: voters.map(|voter| Member::new(voter.node, end)).collect(),
             // A node that is silent for longer has lost its lease, or is lost. There may be time for another candidate.
             stage: Stage::Committing {
                 since: self.now,
@@ -186,14 +186,17 @@ impl Work {
             },
             next: self.later(),
             resumed: false,
-        });
+        };
+        let members = decision.roster();
+        task.decision = Some(decision);
         // The commit point.
         if !canary!(DecisionInMemory) {
             self.persist(task);
         }
         let attempt = task.attempt(trial.epoch);
-        for member in members {
-            self.send(member.node, Message::Commit { attempt });
+        for node in members.get().nodes() {
+            let members = members.clone();
+            self.send(*node, Message::Commit { attempt, members });
         }
         if canary!(BarrierSkipped) {
             self.permit(task);

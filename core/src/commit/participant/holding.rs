@@ -2,13 +2,15 @@
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::mem;
 
 use super::{Cause, Firm, Hold, Notice, Participant, Phase, Seat};
-use crate::commit::{Message, Policy, Refused};
+use crate::commit::{Members, Message, Policy, Refused};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::Submitter;
+use crate::job::{Assignment, Payload, Placement, Submitter};
 use crate::machine::Context;
 use crate::schedule::{Attempt, ReserveError};
+use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
 
 impl<P: Policy> Participant<P> {
@@ -18,10 +20,10 @@ impl<P: Policy> Participant<P> {
         attempt: Attempt,
         interval: Interval,
         lease: Span,
-        submitter: &Submitter,
+        wish: (Submitter, Payload),
         cx: &mut dyn Context<Self>,
     ) {
-        match self.try_hold(from, attempt, interval, lease, submitter, cx) {
+        match self.try_hold(from, attempt, interval, lease, wish, cx) {
             Ok(lease) => cx.send(from, Message::Prepared { attempt, lease }),
             Err(reason) => {
                 let earliest = cx.now() + self.config.lead;
@@ -47,11 +49,12 @@ impl<P: Policy> Participant<P> {
         attempt: Attempt,
         interval: Interval,
         lease: Span,
-        submitter: &Submitter,
+        wish: (Submitter, Payload),
         cx: &mut dyn Context<Self>,
     ) -> Result<Span, Refused> {
         let now = cx.now();
         let known = self.seat(attempt.job);
+        let is_known = known.is_some();
         let mut seat = match known {
             Some(seat) if seat.coordinator != from => return Err(Refused::Foreign),
             Some(seat) => seat,
@@ -67,11 +70,13 @@ impl<P: Policy> Participant<P> {
                 coordinator: from,
                 fence: attempt.epoch,
                 hold: None,
+                payload: Payload::EMPTY,
                 firm: None,
+                assignment: None,
                 forget: Time::ZERO,
             },
         };
-        if known.is_some() && !canary!(OldAttemptsTaken) {
+        if is_known && !canary!(OldAttemptsTaken) {
             if attempt.epoch < seat.fence {
                 return Err(Refused::Stale);
             }
@@ -91,7 +96,8 @@ impl<P: Policy> Participant<P> {
         if interval.start() < now + self.config.lead {
             return Err(Refused::TooLate);
         }
-        if !self.policy.accepts(submitter) {
+        let (submitter, payload) = wish;
+        if !self.policy.accepts(&submitter) {
             return Err(Refused::NotAccepted);
         }
         // An older hold of the job is void from here on, even if this one is refused.
@@ -112,7 +118,7 @@ impl<P: Policy> Participant<P> {
             Err(Refused::Quota)
         };
         if let Err(reason) = held {
-            if known.is_some() {
+            if is_known {
                 seat.fence = seat.fence.max(attempt.epoch);
                 self.settle_seat(seat, cx);
             }
@@ -121,7 +127,7 @@ impl<P: Policy> Participant<P> {
             }
             return Err(reason);
         }
-        if known.is_none()
+        if !is_known
             && self.is_full()
             && let Some(job) = self.dispensable(from)
         {
@@ -134,7 +140,9 @@ impl<P: Policy> Participant<P> {
             interval,
             since: now,
             lease: now + lease,
+            submitter,
         });
+        seat.payload = payload;
         if !canary!(VoteInMemory) {
             self.keep(seat, cx);
         } else {
@@ -181,6 +189,7 @@ impl<P: Policy> Participant<P> {
         let Some(hold) = seat.hold.take() else {
             return false;
         };
+        seat.payload = Payload::EMPTY;
         self.schedule.release(seat.attempt(hold.epoch));
         self.quotas.ended(seat.coordinator, now - hold.since, now);
         true
@@ -196,12 +205,28 @@ impl<P: Policy> Participant<P> {
         let Some(firm) = seat.firm.take() else {
             return false;
         };
+        seat.assignment = None;
         let attempt = seat.attempt(firm.epoch);
         self.schedule.release(attempt);
-        if firm.phase.runs() && !canary!(StopNotTold) {
-            cx.notify(Notice::Stop { attempt, cause });
-        }
+        self.tell_dropped(attempt, &firm, cause, cx);
         true
+    }
+
+    /// Tells the host that it does not have an attempt any more.
+    fn tell_dropped(
+        &self,
+        attempt: Attempt,
+        firm: &Firm,
+        cause: Cause,
+        cx: &mut dyn Context<Self>,
+    ) {
+        match firm.phase {
+            Phase::Waiting { .. } => cx.notify(Notice::Released { attempt }),
+            Phase::Running { .. } | Phase::Asking { .. } if !canary!(StopNotTold) => {
+                cx.notify(Notice::Stop { attempt, cause });
+            }
+            _ => {}
+        }
     }
 
     /// Keeps a seat that has changed. An empty seat is remembered for the time of `retention`.
@@ -212,18 +237,37 @@ impl<P: Policy> Participant<P> {
         self.keep(seat, cx);
     }
 
-    pub(super) fn commit(&mut self, from: NodeId, attempt: Attempt, cx: &mut dyn Context<Self>) {
+    pub(super) fn commit(
+        &mut self,
+        from: NodeId,
+        attempt: Attempt,
+        members: &Shared<Members>,
+        cx: &mut dyn Context<Self>,
+    ) {
         let Some(mut seat) = self.seat_of(attempt.job, from) else {
             cx.send(from, Message::Expired { attempt });
             return;
         };
-        if let Some(hold) = seat.hold.filter(|hold| hold.epoch == attempt.epoch) {
+        if let Some(hold) = seat.hold.take_if(|hold| hold.epoch == attempt.epoch) {
             if self.schedule.commit(attempt).is_err() {
                 cx.send(from, Message::Expired { attempt });
                 return;
             }
             self.quotas.committed(seat.coordinator, cx.now());
-            seat.hold = None;
+            if let Some(earlier) = seat.firm.take() {
+                let earlier_attempt = seat.attempt(earlier.epoch);
+                self.tell_dropped(earlier_attempt, &earlier, Cause::Released, cx);
+            }
+            let assignment = Shared::new(Assignment {
+                placement: Placement {
+                    attempt: hold.epoch,
+                    start: hold.interval.start(),
+                    end: Some(hold.interval.end()),
+                    nodes: members.get().nodes().to_vec(),
+                },
+                submitter: hold.submitter,
+                payload: mem::take(&mut seat.payload),
+            });
             seat.firm = Some(Firm {
                 epoch: hold.epoch,
                 interval: hold.interval,
@@ -233,7 +277,10 @@ impl<P: Policy> Participant<P> {
                     ask: hold.interval.start(),
                 },
             });
-            self.keep(seat, cx);
+            seat.assignment = Some(assignment.clone());
+            self.keep(seat.clone(), cx);
+            let job = attempt.job;
+            cx.notify(Notice::Assigned { job, assignment });
             cx.notify(Notice::Changed);
         }
         let firm = seat.firm.filter(|firm| firm.epoch == attempt.epoch);

@@ -40,9 +40,10 @@ mod tests;
 use super::config::{Config, Everyone, Policy};
 use super::message::{Message, Refused};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{Outcome, Survival};
+use crate::job::{Assignment, Outcome, Payload, Submitter, Survival};
 use crate::machine::{Alarm, Context, Event, Machine, Violation};
 use crate::schedule::{Attempt, Reservation, Schedule, Status};
+use crate::shared::Shared;
 use crate::time::{Interval, Time};
 use quota::Quotas;
 
@@ -61,7 +62,7 @@ pub struct Participant<P: Policy = Everyone> {
 }
 
 /// What a participant keeps of a job.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Seat {
     job: JobId,
@@ -70,8 +71,12 @@ pub struct Seat {
     fence: Epoch,
     /// Time that is held for an attempt.
     hold: Option<Hold>,
+    /// What the host would be told of the attempt that is held.
+    payload: Payload,
     /// Time that is committed to an attempt, older than the one that is held.
     firm: Option<Firm>,
+    /// What the host is told of the attempt that is committed.
+    assignment: Option<Shared<Assignment>>,
     /// When it may be forgotten, once nothing is held or committed.
     forget: Time,
 }
@@ -83,6 +88,7 @@ struct Hold {
     interval: Interval,
     since: Time,
     lease: Time,
+    submitter: Submitter,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -138,17 +144,29 @@ pub enum Command {
 }
 
 /// What a participant tells its host.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Notice {
+    /// Time is committed to this job. This is told again after a restart, if the job has not begun.
+    Assigned {
+        /// The job.
+        job: JobId,
+        /// The attempt, and what to run.
+        assignment: Shared<Assignment>,
+    },
+    /// The time that was committed to this job is free again, and the job has not begun.
+    Released {
+        /// The attempt that was assigned.
+        attempt: Attempt,
+    },
     /// Run this job until it ends or is stopped.
     Begin {
         /// The attempt to run.
         attempt: Attempt,
-        /// Its reservation.
-        interval: Interval,
         /// When it is stopped at the latest, unless this is extended.
         until: Time,
+        /// What to run.
+        assignment: Shared<Assignment>,
     },
     /// This job, which runs, may run for longer.
     Extended {
@@ -297,7 +315,7 @@ impl<P: Policy> Participant<P> {
     }
 
     fn seat(&self, job: JobId) -> Option<Seat> {
-        self.seats.get(self.index_of(job).ok()?).copied()
+        self.seats.get(self.index_of(job).ok()?).cloned()
     }
 
     /// The seat of a job, if `from` is its coordinator.
@@ -308,7 +326,7 @@ impl<P: Policy> Participant<P> {
 
     /// Keeps a seat, on disk first.
     fn keep(&mut self, seat: Seat, cx: &mut dyn Context<Self>) {
-        cx.persist(seat.job, seat);
+        cx.persist(seat.job, seat.clone());
         self.put(seat);
     }
 
@@ -357,7 +375,7 @@ impl<P: Policy> Participant<P> {
         let Some(mut seat) = self.seat(job) else {
             return;
         };
-        let before = seat;
+        let before = seat.clone();
         let mut changed = false;
         if seat.hold.is_some_and(|hold| hold.lease <= now) {
             changed |= self.drop_hold(&mut seat, now);
@@ -452,8 +470,9 @@ impl<P: Policy> Machine for Participant<P> {
                     interval,
                     lease,
                     submitter,
-                } => self.prepare(from, attempt, interval, lease, &submitter, cx),
-                Message::Commit { attempt } => self.commit(from, attempt, cx),
+                    payload,
+                } => self.prepare(from, attempt, interval, lease, (submitter, payload), cx),
+                Message::Commit { attempt, members } => self.commit(from, attempt, &members, cx),
                 Message::Abort { attempt } => self.abort(from, attempt, cx),
                 Message::Permit { attempt, until } => self.permit(from, attempt, until, cx),
                 Message::Release { job, through } => self.release(from, job, through, cx),
@@ -496,6 +515,7 @@ impl<P: Policy> Machine for Participant<P> {
                 matches!(firm.phase, Phase::Ended { .. })
                     || self.stands(seat.attempt(firm.epoch), firm.interval, Status::Committed)
             });
+            let assigned = seat.firm.is_some() == seat.assignment.is_some();
             let ordered = match (seat.hold, seat.firm) {
                 (Some(hold), Some(firm)) => {
                     let waits = matches!(firm.phase, Phase::Waiting { .. });
@@ -503,7 +523,7 @@ impl<P: Policy> Machine for Participant<P> {
                 }
                 _ => true,
             };
-            hold && firm && ordered
+            hold && firm && ordered && assigned
         };
         Violation::unless(
             self.seats.iter().all(standing),

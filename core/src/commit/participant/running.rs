@@ -62,17 +62,35 @@ impl<P: Policy> Participant<P> {
         let Some(mut seat) = self.seat(attempt.job) else {
             return;
         };
-        let runs = |firm: &&mut Firm| firm.epoch == attempt.epoch && firm.phase.runs();
-        if let Some(firm) = seat.firm.as_mut().filter(runs) {
-            let tell = self.tell_again(firm, cx.now(), cx);
-            firm.phase = Phase::Ended { outcome, tell };
-            // The coordinator is not told for ever.
-            seat.forget = cx.now() + self.config.retention;
-            self.schedule.release(attempt);
-            self.keep(seat, cx);
-            cx.send(seat.coordinator, Message::Ended { attempt, outcome });
+        let runs = |firm: &Firm| firm.epoch == attempt.epoch && firm.phase.runs();
+        if let Some(firm) = seat.firm.filter(runs) {
+            self.end(&mut seat, firm, outcome, cx);
+            self.put(seat);
             cx.notify(Notice::Changed);
         }
+    }
+
+    /// Frees the time of a job that has ended, and tells the coordinator so until it answers.
+    fn end(&mut self, seat: &mut Seat, firm: Firm, outcome: Outcome, cx: &mut dyn Context<Self>) {
+        let attempt = seat.attempt(firm.epoch);
+        let tell = self.tell_again(&firm, cx.now(), cx);
+        let phase = Phase::Ended { outcome, tell };
+        seat.firm = Some(Firm { phase, ..firm });
+        // The coordinator is not told for ever.
+        seat.forget = cx.now() + self.config.retention;
+        self.schedule.release(attempt);
+        cx.persist(seat.job, seat.clone());
+        cx.send(seat.coordinator, Message::Ended { attempt, outcome });
+    }
+
+    /// Stops a job that still runs when its time is over. Returns that the free time has changed.
+    fn cut(&mut self, seat: &mut Seat, firm: Firm, cx: &mut dyn Context<Self>) -> bool {
+        if !canary!(StopNotTold) {
+            let (attempt, cause) = (seat.attempt(firm.epoch), Cause::Overran);
+            cx.notify(Notice::Stop { attempt, cause });
+        }
+        self.end(seat, firm, Outcome::Overran, cx);
+        true
     }
 
     /// Does what is due for the committed time of a seat. Returns whether the free time has changed.
@@ -88,7 +106,7 @@ impl<P: Policy> Participant<P> {
         match firm.phase {
             Phase::Waiting { .. } if now < firm.interval.start() => false,
             Phase::Waiting { .. } if now >= firm.interval.end() => {
-                self.let_go(seat, Cause::Overran, cx)
+                self.let_go(seat, Cause::Orphaned, cx)
             }
             // A later attempt is being voted on; if it is committed, this one must not have started.
             Phase::Waiting { .. }
@@ -98,17 +116,19 @@ impl<P: Policy> Participant<P> {
             }
             Phase::Waiting { .. } if may_run => {
                 firm.phase = firm.running(&self.config);
+                let until = firm.until().unwrap_or(now);
+                let assignment = seat.assignment.clone();
                 seat.firm = Some(firm);
                 // A hold for a later attempt is void: its commit would overwrite the attempt that runs.
                 let freed = self.drop_hold(seat, now);
-                cx.persist(seat.job, *seat);
-                let interval = firm.interval;
-                let until = firm.until().unwrap_or(now);
-                cx.notify(Notice::Begin {
-                    attempt,
-                    interval,
-                    until,
-                });
+                cx.persist(seat.job, seat.clone());
+                if let Some(assignment) = assignment {
+                    cx.notify(Notice::Begin {
+                        attempt,
+                        until,
+                        assignment,
+                    });
+                }
                 freed
             }
             Phase::Waiting { .. } if now >= firm.interval.start() + self.config.grace => {
@@ -123,10 +143,8 @@ impl<P: Policy> Participant<P> {
                 }
                 false
             }
-            Phase::Running { .. } if now >= firm.interval.end() => {
-                self.let_go(seat, Cause::Overran, cx)
-            }
-            Phase::Asking { end, .. } if now >= end => self.let_go(seat, Cause::Overran, cx),
+            Phase::Running { .. } if now >= firm.interval.end() => self.cut(seat, firm, cx),
+            Phase::Asking { end, .. } if now >= end => self.cut(seat, firm, cx),
             Phase::Running { .. } | Phase::Asking { .. } if !may_run => {
                 self.let_go(seat, Cause::Orphaned, cx)
             }
@@ -139,8 +157,8 @@ impl<P: Policy> Participant<P> {
             }
             Phase::Ended { outcome, tell } => {
                 if seat.forget <= now {
-                    seat.firm = None;
-                    cx.persist(seat.job, *seat);
+                    (seat.firm, seat.assignment) = (None, None);
+                    cx.persist(seat.job, seat.clone());
                 } else if tell <= now {
                     let ended = seat.forget - self.config.retention;
                     let tell = self.tell_again(&firm, ended, cx);
@@ -185,7 +203,7 @@ impl<P: Policy> Participant<P> {
                 let ask = cx.now();
                 firm.phase = Phase::Asking { end, ask };
                 seat.firm = Some(firm);
-                cx.persist(seat.job, *seat);
+                cx.persist(seat.job, seat.clone());
                 self.ask_for_more(seat, firm, end, cx);
                 true
             }
@@ -224,7 +242,7 @@ impl<P: Policy> Participant<P> {
         let attempt = seat.attempt(firm.epoch);
         self.drop_firm(seat, cause, cx);
         seat.forget = cx.now() + self.config.retention;
-        cx.persist(seat.job, *seat);
+        cx.persist(seat.job, seat.clone());
         cx.send(
             seat.coordinator,
             Message::Alive {
@@ -243,7 +261,7 @@ impl<P: Policy> Participant<P> {
         cx: &mut dyn Context<Self>,
     ) {
         let seat = self.seat(attempt.job);
-        let firm = seat.and_then(|seat| seat.firm);
+        let firm = seat.as_ref().and_then(|seat| seat.firm);
         let firm = firm.filter(|firm| firm.epoch == attempt.epoch && firm.phase.runs());
         match (seat, firm, survival) {
             // It was permitted in this life, which has started.
@@ -269,16 +287,25 @@ impl<P: Policy> Participant<P> {
         }
     }
 
-    /// Lets go of the jobs that ran when the node went down and did not survive that.
+    /// Lets go of the jobs that ran when the node went down and did not survive that, and tells the host what waits.
     pub(super) fn recover(&mut self, cx: &mut dyn Context<Self>) {
         let mut next = 0;
-        while let Some(&known) = self.seats.get(next) {
+        while let Some(known) = self.seats.get(next) {
             next = next.saturating_add(1);
-            let mut seat = known;
+            let mut seat = known.clone();
             let lost = |firm: &Firm| firm.phase.runs() && firm.permitted.is_none();
             if seat.firm.as_ref().is_some_and(lost) {
                 self.let_go(&mut seat, Cause::Released, cx);
                 self.put(seat);
+                continue;
+            }
+            let waits = |firm: &Firm| matches!(firm.phase, Phase::Waiting { .. });
+            if let Some(assignment) = seat
+                .assignment
+                .filter(|_| seat.firm.as_ref().is_some_and(waits))
+            {
+                let job = seat.job;
+                cx.notify(Notice::Assigned { job, assignment });
             }
         }
     }

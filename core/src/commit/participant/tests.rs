@@ -1,5 +1,5 @@
 use super::*;
-use crate::commit::{Config, Everyone};
+use crate::commit::{Config, Everyone, Members};
 use crate::job::Submitter;
 use crate::machine::EffectQueue;
 use crate::rng::Zeros;
@@ -16,10 +16,14 @@ fn participant(commits: bool) -> Participant {
         interval,
         lease: Config::DEFAULT.lease,
         submitter: Submitter::default(),
+        payload: Payload::EMPTY,
     };
     let messages = [
         Some(prepare),
-        commits.then_some(Message::Commit { attempt: ATTEMPT }),
+        commits.then_some(Message::Commit {
+            attempt: ATTEMPT,
+            members: Shared::new(Members::default()),
+        }),
     ];
     for message in messages.into_iter().flatten() {
         let from = NodeId::new(1);

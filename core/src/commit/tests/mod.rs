@@ -1,10 +1,12 @@
 //! Exact effects, phase by phase. Times are in seconds, and there is no jitter.
 
+use crate::job::brief::Brief;
+use crate::shared::Shared;
 use std::vec::Vec;
 
 use super::*;
 use crate::id::{Epoch, JobId, NodeId, OrganisationId};
-use crate::job::{Outcome, Submitter};
+use crate::job::{Assignment, Outcome, Payload, Placement, Submitter};
 use crate::machine::{Driver, Effect, EffectQueue, Event, Machine, Shown};
 use crate::rng::Zeros;
 
@@ -27,7 +29,6 @@ const CONFIG: Config = Config {
     lead: Span::from_secs(5),
     grace: Span::from_secs(30),
     permission: Permission::Renewed(Span::from_secs(300)),
-    after_loss: AfterLoss::Restart,
     overrun: Overrun::Cut,
     retention: Span::from_secs(600),
     seats: 6,
@@ -59,15 +60,15 @@ enum Did<M: Machine> {
     Tell(M::Notice),
 }
 
-impl<M: Machine> Shown<M> for Did<M> {
+impl<M: Machine<Message: Brief, Notice: Brief>> Shown<M> for Did<M> {
     fn shown(effect: Effect<M>) -> Option<Self> {
         Some(match effect {
             Effect::Persist(key, _) => Self::Persist(key),
             Effect::Forget(key) => Self::Forget(key),
-            Effect::Send { to, message } => Self::Send(to, message),
+            Effect::Send { to, message } => Self::Send(to, message.brief()?),
             Effect::Wake { at, .. } => Self::Wake(at),
             Effect::Cancel(_) => Self::Cancel,
-            Effect::Notify(notice) => Self::Tell(notice),
+            Effect::Notify(notice) => Self::Tell(notice.brief()?),
         })
     }
 }
@@ -75,7 +76,7 @@ impl<M: Machine> Shown<M> for Did<M> {
 type Bench<M> = Driver<M, Did<M>>;
 
 /// A machine that started at second 0, with an empty disk.
-fn started<M: Machine>(build: fn() -> M) -> Bench<M> {
+fn started<M: Machine<Message: Brief, Notice: Brief>>(build: fn() -> M) -> Bench<M> {
     Bench::started(Time::ZERO, build).0
 }
 
@@ -88,7 +89,7 @@ fn sends<M: Machine>(did: Vec<Did<M>>) -> Vec<(NodeId, M::Message)> {
     sent.collect()
 }
 
-impl<M: Machine> Bench<M> {
+impl<M: Machine<Message: Brief, Notice: Brief>> Bench<M> {
     /// Checks that the machine answers a message with this one message; other effects do not matter.
     #[track_caller]
     fn sends_back(&mut self, from: NodeId, message: M::Message, answer: M::Message) {
@@ -134,6 +135,7 @@ fn prepare(attempt: Attempt, interval: Interval) -> Message {
         interval,
         lease: CONFIG.lease,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     }
 }
 
@@ -144,8 +146,18 @@ fn prepared(attempt: Attempt) -> Message {
     }
 }
 
+/// The placement of an attempt in the slot that begins at `start`.
+fn placement(number: u64, start: u64) -> Placement {
+    Placement {
+        attempt: attempt(number).epoch,
+        end: Some(slot(start).end()),
+        ..Placement::at(second(start))
+    }
+}
+
 fn commit(attempt: Attempt) -> Message {
-    Message::Commit { attempt }
+    let members = Shared::new(Members::default());
+    Message::Commit { attempt, members }
 }
 
 fn committed(attempt: Attempt) -> Message {

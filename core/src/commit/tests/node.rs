@@ -87,6 +87,7 @@ impl Grid {
             submitter: NOBODY,
             candidates: vec![candidate],
             spares: named(spares),
+            payload: Payload::EMPTY,
         };
         self.feed(0, Event::Command(Command::Coordinator(command)));
     }
@@ -100,7 +101,7 @@ impl Grid {
     }
 
     /// The notices since the last call, without changes of free time and extensions. Starts are told as if they had
-    /// been permitted for all of their time.
+    /// been permitted for ever.
     fn news(&mut self) -> Vec<(usize, Notice)> {
         use participant::Notice::{Begin, Changed, Extended};
         let mut told = core::mem::take(&mut self.told);
@@ -108,23 +109,19 @@ impl Grid {
             !matches!(notice, Notice::Participant(Changed | Extended { .. }))
         });
         for (_, notice) in &mut told {
-            if let Notice::Participant(Begin {
-                interval, until, ..
-            }) = notice
-            {
-                assert!(*until <= interval.end());
-                *until = interval.end();
+            if let Notice::Participant(Begin { until, .. }) = notice {
+                *until = Time::MAX;
             }
         }
         told
     }
 }
 
-fn begin(number: u64, start: u64) -> Notice {
+fn begin(number: u64) -> Notice {
     Notice::Participant(participant::Notice::Begin {
         attempt: attempt(number),
-        interval: slot(start),
-        until: slot(start).end(),
+        until: Time::MAX,
+        assignment: Assignment::any(),
     })
 }
 
@@ -135,16 +132,27 @@ fn stop(number: u64, cause: Cause) -> Notice {
 
 fn placed(number: u64, start: u64) -> Notice {
     Notice::Coordinator(coordinator::Notice::Placed {
-        attempt: attempt(number),
-        interval: slot(start),
+        job: JOB,
+        placement: placement(number, start),
     })
 }
 
 fn lost(node: u64) -> Notice {
     let node = NodeId::new(node);
+    given_up(Setback::Lost { node })
+}
+
+fn overran(node: u64) -> Notice {
+    let node = NodeId::new(node);
+    given_up(Setback::Overran { node })
+}
+
+/// The attempt that has failed may have run.
+fn given_up(setback: Setback) -> Notice {
     Notice::Coordinator(coordinator::Notice::Unplaced {
         job: JOB,
-        setback: Setback::Lost { node },
+        setback,
+        may_have_run: true,
     })
 }
 
@@ -157,7 +165,7 @@ fn a_job_runs_on_two_nodes_one_of_which_coordinates_it() {
     grid.place(1000, &[0, 1], &[]);
     assert_eq!(grid.news(), [(0, placed(1, 1000))]);
     grid.run_until(1300);
-    assert_eq!(grid.news(), [(0, begin(1, 1000)), (1, begin(1, 1000))]);
+    assert_eq!(grid.news(), [(0, begin(1)), (1, begin(1))]);
     grid.end(0);
     assert_eq!(grid.news(), []);
     grid.end(1);
@@ -192,7 +200,7 @@ fn a_job_that_overruns_on_one_of_two_nodes_is_finished_if_it_is_extended() {
     grid.news();
     grid.run_until(1719);
     let cut = stop(1, Cause::Overran);
-    assert_eq!(grid.news(), [(2, cut), (0, lost(2)), (0, CLEARED)]);
+    assert_eq!(grid.news(), [(2, cut), (0, overran(2)), (0, CLEARED)]);
     grid.run_until(4000);
     let empty = |peer: &Peer| peer.host.timers().is_empty() && peer.host.records().len() == 1;
     assert!(grid.nodes.iter().all(empty), "nothing is left");
@@ -209,7 +217,7 @@ fn survivors_of_a_lost_coordinator_stop_and_forget() {
     let orphaned = stop(1, Cause::Orphaned);
     assert_eq!(
         grid.news(),
-        [(0, lost(1)), (1, orphaned), (2, orphaned)],
+        [(0, lost(1)), (1, orphaned.clone()), (2, orphaned)],
         "to the coordinator, the others are lost"
     );
     grid.run_until(3000);
@@ -229,8 +237,8 @@ fn a_node_that_is_cut_off_before_the_start_is_replaced_and_never_starts() {
         [
             (0, placed(1, 2000)),
             (0, placed(2, 2000)),
-            (1, begin(2, 2000)),
-            (3, begin(2, 2000))
+            (1, begin(2)),
+            (3, begin(2))
         ]
     );
 }
@@ -243,7 +251,7 @@ fn a_node_that_restarts_while_it_runs_costs_the_attempt() {
     grid.news();
     let did = grid.nodes[2].restart();
     let gone = alive(attempt(1), Standing::Gone);
-    assert_eq!(sends(did), [(NodeId::new(0), gone)]);
+    assert_eq!(sends(did), [(NodeId::new(0), gone.clone())]);
     let from = NodeId::new(2);
     let message = gone;
     grid.feed(0, Event::Message { from, message });
@@ -298,7 +306,7 @@ fn a_spare_starts_in_place_of_a_node_that_is_cut_off_in_time() {
         grid.news();
         grid.run_until(1100);
         let told = grid.news();
-        assert_eq!(told.contains(&(3, begin(2, 1000))), starts, "{told:?}");
+        assert_eq!(told.contains(&(3, begin(2))), starts, "{told:?}");
     }
 }
 
@@ -345,7 +353,7 @@ fn a_job_done_while_its_coordinator_was_away_is_finished() {
                 grid.run_until(back + 300);
                 let news = grid.news();
                 let told = news.iter().filter(|(node, _)| *node == 0);
-                let told: Vec<Notice> = told.map(|(_, notice)| *notice).collect();
+                let told: Vec<Notice> = told.map(|(_, notice)| notice.clone()).collect();
                 assert!(told.contains(&FINISHED), "{back} {restarts} {told:?}");
                 assert!(
                     !told.iter().any(|told| matches!(

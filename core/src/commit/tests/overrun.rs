@@ -65,9 +65,9 @@ mod participant {
                 cause: Cause::Overran,
             }),
             Persist(JOB),
-            Send(BOSS, alive(attempt(1), Standing::Gone)),
+            Send(BOSS, ended(attempt(1), Outcome::Overran)),
             CHANGED,
-            Wake(hall.now + CONFIG.retention),
+            Wake(hall.now + Span::from_secs(2)),
         ]
     }
 
@@ -124,7 +124,7 @@ mod participant {
         // A permission that comes now changes nothing.
         assert_eq!(
             hall.hear(BOSS, permit(attempt(1), 760)),
-            [Send(BOSS, alive(attempt(1), Standing::Gone))]
+            [Send(BOSS, ended(attempt(1), Outcome::Overran))]
         );
     }
 
@@ -395,6 +395,7 @@ mod coordinator {
                 nodes: nodes.to_vec(),
             }],
             spares: vec![],
+            payload: Payload::EMPTY,
         })
     }
 
@@ -557,6 +558,7 @@ mod coordinator {
         let lost = |node| Notice::Unplaced {
             job: JOB,
             setback: Setback::Lost { node },
+            may_have_run: true,
         };
         assert_eq!(desk.ring_until(1664), []);
         assert_eq!(

@@ -1,6 +1,7 @@
 //! A job at its holder.
 
 use super::*;
+use crate::job::Assignment;
 
 fn owed(standing: Standing) -> Did {
     Send(HOME, report(term(1, 0), standing))
@@ -118,7 +119,11 @@ fn a_start_is_written_down_before_it_is_told() {
     let mut bench = Bench::alone();
     bench.holding(600);
     let (attempt, until) = (ATTEMPT, second(600));
-    let started = Say(tell(News::Started { attempt, until }));
+    let started = Say(tell(News::Started {
+        attempt,
+        until,
+        assignment: Assignment::any(),
+    }));
     assert_eq!(bench.run(), vec![Persist(HELD), started]);
     // A second start changes nothing.
     assert_eq!(bench.run(), vec![]);

@@ -20,6 +20,7 @@ fn a_job_is_kept_once_and_no_more_than_there_is_room_for() {
             job: Shared::new(job),
             tenure: Tenure::ONLY,
             until: None,
+            payload: Payload::EMPTY,
         });
         assert_eq!(did.is_empty(), refusal.is_some());
         refusal
@@ -127,7 +128,7 @@ fn a_job_whose_holder_is_silent_is_placed_again_when_its_lease_is_surely_over() 
 fn the_first_claim_to_the_next_term_gets_the_job() {
     let mut bench = Bench::alone();
     bench.placed();
-    let moved = Say(tell(News::Moved { start: second(30) }));
+    let moved = Say(tell(News::moved(second(30))));
     let verdict_at = |until| Send(2, verdict(term(1, 1), granted(until)));
     let did = bench.at(10).receive(2, report(term(1, 1), waiting(30)));
     assert_eq!(did, [Persist(TASK), moved, verdict_at(610)]);
@@ -149,7 +150,7 @@ fn a_move_is_told_when_its_start_is_known() {
     let granted = Send(2, verdict(term(1, 1), granted(610)));
     let claim = bench.at(10).receive(2, report(term(1, 1), UNKNOWN));
     assert_eq!(claim, [Persist(TASK), granted.clone()]);
-    let moved = Say(tell(News::Moved { start: second(30) }));
+    let moved = Say(tell(News::moved(second(30))));
     let expected = report(term(1, 1), waiting(30));
     assert_eq!(
         bench.receive(2, expected.clone()),
@@ -170,12 +171,51 @@ fn each_ending_leads_to_its_outcome_or_to_another_search() {
     let broke = Failure::Broke;
     assert_eq!(word(Ending::Done), last(News::Finished));
     assert_eq!(word(Ending::Failed(broke)), last(News::Failed(broke)));
-    assert_eq!(word(Ending::Lost), [Persist(TASK), seek(1)]);
+    assert_eq!(word(Ending::Broke), last(News::Failed(broke)));
+    assert_eq!(word(Ending::Overran), last(News::Failed(Failure::Overran)));
     assert_eq!(word(Ending::Withdrawn), [Persist(TASK), seek(1)]);
 }
 
 #[test]
-fn a_job_that_brings_its_nodes_down_has_only_so_many_rounds() {
+fn a_job_that_may_have_run_is_searched_for_again_only_as_its_policy_says() {
+    let lost = Failure::NodeLost;
+    for (retry, ending, failure) in [
+        (Retry::Never, Ending::Lost, Some(lost)),
+        (Retry::Never, Ending::Broke, Some(Failure::Broke)),
+        (Retry::Never, Ending::Overran, Some(Failure::Overran)),
+        (Retry::Never, Ending::Withdrawn, None),
+        (Retry::OnNodeLoss(1), Ending::Lost, None),
+        (Retry::OnNodeLoss(0), Ending::Lost, Some(lost)),
+        (Retry::OnNodeLoss(1), Ending::Broke, Some(Failure::Broke)),
+        (Retry::Always(1), Ending::Lost, None),
+        (Retry::Always(1), Ending::Broke, None),
+        (Retry::Always(1), Ending::Overran, None),
+        (Retry::Always(1), Ending::Failed(lost), Some(lost)),
+        (Retry::Always(0), Ending::Overran, Some(Failure::Overran)),
+    ] {
+        let mut bench = Bench::alone();
+        bench.keep_with(retry);
+        bench.find(0, &[1]);
+        bench.receive(1, report(term(1, 0), waiting(20)));
+        let did = bench.receive(1, report(term(1, 0), ended(ending)));
+        let told = did.iter().find_map(|did| match did {
+            Say(Notice::Tell(told)) => Some(told.news.clone()),
+            _ => None,
+        });
+        assert_eq!(told, failure.map(News::Failed), "{retry:?}, {ending:?}");
+        assert_eq!(did.contains(&seek(1)), failure.is_none(), "{retry:?}");
+        // A silent holder may have run the job to its end.
+        let mut bench = Bench::alone();
+        bench.keep_with(retry);
+        bench.find(0, &[1]);
+        bench.receive(1, report(term(1, 0), waiting(20)));
+        let again = bench.pass_until(603).contains(&seek(1));
+        assert_eq!(again, retry.after(lost).is_some(), "{retry:?}");
+    }
+}
+
+#[test]
+fn a_job_that_brings_its_nodes_down_is_given_up() {
     let mut bench = Bench::alone();
     bench.placed();
     bench.receive(1, report(term(1, 0), Standing::Running));
@@ -183,19 +223,17 @@ fn a_job_that_brings_its_nodes_down_has_only_so_many_rounds() {
         let lost = bench.receive(1, report(term(attempt, 0), ended(Ending::Lost)));
         assert_eq!(lost[..2], [Persist(TASK), seek(attempt)]);
         bench.find(attempt, &[1]);
-        // A new holder does not renew the rounds.
         bench.receive(1, report(term(attempt + 1, 0), waiting(30)));
         bench.receive(1, report(term(attempt + 1, 0), Standing::Running));
     }
     let mut did = bench.receive(1, report(term(3, 0), ended(Ending::Lost)));
     did.pop();
     let failed = Say(tell(News::Failed(Failure::NodeLost)));
-    // Two records: first that no node has the job, then that it is over.
-    assert_eq!(did, [Persist(TASK), Persist(TASK), failed, Forget(TASK)]);
+    assert_eq!(did, [Persist(TASK), failed, Forget(TASK)]);
 }
 
 #[test]
-fn a_job_that_silences_its_nodes_has_only_so_many_rounds() {
+fn a_job_that_silences_its_nodes_is_given_up() {
     let mut bench = Bench::alone();
     bench.placed();
     bench.receive(1, report(term(1, 0), Standing::Running));
@@ -211,7 +249,7 @@ fn a_job_that_silences_its_nodes_has_only_so_many_rounds() {
 }
 
 #[test]
-fn a_job_that_silences_its_nodes_before_they_say_that_it_runs_has_only_so_many_rounds() {
+fn a_job_that_silences_its_nodes_before_they_say_that_it_runs_is_given_up() {
     let mut bench = Bench::alone();
     bench.placed();
     for attempt in 1..3 {
@@ -221,12 +259,12 @@ fn a_job_that_silences_its_nodes_before_they_say_that_it_runs_has_only_so_many_r
         bench.receive(1, report(term(attempt + 1, 0), waiting(30)));
     }
     let failed = Say(tell(News::Failed(Failure::NodeLost)));
-    let lost = [Persist(TASK), Persist(TASK), failed, Forget(TASK)];
+    let lost = [Persist(TASK), failed, Forget(TASK)];
     assert_eq!(bench.pass_until(1812), lost);
 }
 
 #[test]
-fn a_job_that_brings_its_nodes_down_before_they_say_that_it_runs_has_only_so_many_rounds() {
+fn a_job_that_brings_its_nodes_down_before_they_say_that_it_runs_is_given_up() {
     let mut bench = Bench::alone();
     bench.placed();
     for attempt in 1..3 {
@@ -238,7 +276,7 @@ fn a_job_that_brings_its_nodes_down_before_they_say_that_it_runs_has_only_so_man
     let mut did = bench.receive(1, report(term(3, 0), ended(Ending::Lost)));
     did.pop();
     let failed = Say(tell(News::Failed(Failure::NodeLost)));
-    assert_eq!(did, [Persist(TASK), Persist(TASK), failed, Forget(TASK)]);
+    assert_eq!(did, [Persist(TASK), failed, Forget(TASK)]);
 }
 
 #[test]
@@ -364,7 +402,7 @@ fn a_job_without_a_holder_is_searched_for_again_after_a_crash() {
 }
 
 #[test]
-fn a_job_that_brings_its_home_down_has_only_so_many_rounds() {
+fn a_job_that_brings_its_home_down_is_given_up() {
     let mut bench = Bench::alone();
     bench.placed();
     for attempt in 1..3 {
@@ -378,7 +416,7 @@ fn a_job_that_brings_its_home_down_has_only_so_many_rounds() {
     let mut did = bench.receive(1, report(term(3, 0), ended(Ending::Lost)));
     did.pop();
     let failed = Say(tell(News::Failed(Failure::NodeLost)));
-    assert_eq!(did, [Persist(TASK), Persist(TASK), failed, Forget(TASK)]);
+    assert_eq!(did, [Persist(TASK), failed, Forget(TASK)]);
 }
 
 #[test]
@@ -388,7 +426,7 @@ fn a_home_remembers_after_a_crash_that_a_job_was_accepted() {
     bench.receive(1, report(term(1, 0), ended(Ending::Lost)));
     assert_eq!(bench.restart(), [seek(1)]);
     bench.find(1, &[2]);
-    let moved = Say(tell(News::Moved { start: second(30) }));
+    let moved = Say(tell(News::moved(second(30))));
     let verdict = Send(2, verdict(term(2, 0), granted(601)));
     let did = bench.receive(2, report(term(2, 0), waiting(30)));
     assert_eq!(did, [Persist(TASK), moved, verdict]);
@@ -407,7 +445,7 @@ fn a_move_whose_start_is_not_known_is_told_after_a_crash() {
     bench.placed();
     bench.at(10).receive(2, report(term(1, 1), UNKNOWN));
     bench.restart();
-    let moved = Say(tell(News::Moved { start: second(30) }));
+    let moved = Say(tell(News::moved(second(30))));
     let granted = Send(2, verdict(term(1, 1), granted(610)));
     let did = bench.receive(2, report(term(1, 1), waiting(30)));
     assert_eq!(did, [Persist(TASK), moved, granted]);

@@ -1,15 +1,17 @@
 //! Exact effects, phase by phase. Times are in seconds.
 
+use crate::job::brief::Brief;
 use core::num::NonZeroU32;
 use std::vec;
 use std::vec::Vec;
 
 use super::*;
 use crate::id::Epoch;
-use crate::job::{Demand, Failure, Refusal};
+use crate::job::{Demand, Failure, Refusal, Retry};
 use crate::machine::{Driver, Effect, Shown};
 use crate::time::Span;
 
+mod assigning;
 mod bounded;
 mod holding;
 mod homing;
@@ -62,12 +64,34 @@ impl Shown<Custody> for Did {
         match effect {
             Effect::Persist(key, _) => Some(Persist(key)),
             Effect::Forget(key) => Some(Forget(key)),
-            Effect::Send { to, message } => Some(Send(to.get(), message)),
-            Effect::Notify(notice) => Some(Say(notice)),
+            Effect::Send { to, mut message } => {
+                if let Message::Give { job, .. } = &mut message {
+                    *job = as_submitted(job);
+                }
+                Some(Send(to.get(), message))
+            }
+            Effect::Notify(mut notice) => {
+                if let Notice::Seek { job, .. } = &mut notice {
+                    *job = as_submitted(job);
+                }
+                if let Notice::Tell(told) = notice {
+                    notice = Notice::Tell(told.brief()?);
+                }
+                Some(Say(notice))
+            }
             Effect::Wake { .. } | Effect::Cancel(_) => None,
         }
     }
 }
+
+/// A job of these tests with all its attempts. How often it may run again has tests of its own.
+fn as_submitted(job: &Shared<Job>) -> Shared<Job> {
+    let mut job = *job.get();
+    job.retry = RETRY;
+    Shared::new(job)
+}
+
+const RETRY: Retry = Retry::OnNodeLoss(2);
 
 type Bench = Driver<Custody, Did>;
 
@@ -113,6 +137,7 @@ impl Bench {
             from: id(HOME),
             home: id(HOME),
             term: term(1, 0),
+            payload: Payload::EMPTY,
         };
         self.obey(Command::Take { gift, taking })
     }
@@ -137,7 +162,24 @@ impl Bench {
     fn keep_in(&mut self, tenure: Tenure) -> Effects {
         assert_eq!(self.machine().refusal(JOB), None);
         let (job, until) = (Shared::new(job()), None);
-        self.obey(Command::Keep { job, tenure, until })
+        self.obey(Command::Keep {
+            job,
+            tenure,
+            until,
+            payload: Payload::EMPTY,
+        })
+    }
+
+    fn keep_with(&mut self, retry: Retry) {
+        let mut job = job();
+        job.retry = retry;
+        let (job, tenure, until) = (Shared::new(job), Tenure::ONLY, None);
+        self.obey(Command::Keep {
+            job,
+            tenure,
+            until,
+            payload: Payload::EMPTY,
+        });
     }
 
     fn find(&mut self, attempt: u32, nodes: &[u64]) -> Effects {
@@ -163,7 +205,11 @@ impl Bench {
 
     fn expect(&mut self, start: u64) -> Effects {
         let start = second(start);
-        self.obey(Command::Expect { job: JOB, start })
+        self.obey(Command::Expect {
+            job: JOB,
+            start,
+            at: None,
+        })
     }
 
     fn give_away(&mut self, to: u64) -> Effects {
@@ -182,7 +228,7 @@ impl Bench {
             [Persist(TASK), Send(1, give(ME, term(1, 0), 0))]
         );
         let did = self.at(1).receive(1, report(term(1, 0), waiting(20)));
-        let accepted = Say(tell(News::Accepted { start: second(20) }));
+        let accepted = Say(tell(News::accepted(second(20))));
         let verdict = Send(1, verdict(term(1, 0), granted(601)));
         assert_eq!(did, [Persist(TASK), accepted, verdict]);
     }
@@ -214,7 +260,9 @@ fn job() -> Job {
 
 fn named(name: u64) -> Job {
     let one = Demand::Nodes(NonZeroU32::MIN);
-    Job::new(JobId::new(name), one, Span::from_secs(100)).unwrap()
+    let mut job = Job::new(JobId::new(name), one, Span::from_secs(100)).unwrap();
+    job.retry = RETRY;
+    job
 }
 
 fn term(attempt: u32, moves: u32) -> Term {
@@ -240,6 +288,7 @@ fn give(home: u64, term: Term, carried: u32) -> Message {
         home: id(home),
         term,
         carried,
+        payload: Payload::EMPTY,
     }
 }
 
@@ -275,11 +324,14 @@ fn second_time(mut message: Message) -> Message {
 }
 
 /// The job waits, and its start is not known.
-const UNKNOWN: Standing = Standing::Waiting { start: None };
+const UNKNOWN: Standing = Standing::Waiting {
+    start: None,
+    at: None,
+};
 
 fn waiting(start: u64) -> Standing {
     let start = Some(second(start));
-    Standing::Waiting { start }
+    Standing::Waiting { start, at: None }
 }
 
 fn ended(ending: Ending) -> Standing {
@@ -312,6 +364,7 @@ fn queued_again(term: Term, carried: u32, arrived: u64, until: u64) -> Did {
         carried,
         arrived: second(arrived),
         until: second(until),
+        payload: Payload::EMPTY,
     })
 }
 

@@ -133,7 +133,14 @@ impl<S: LocalScheduler> Aria<S> {
         let news = News::Queue { attempt, until };
         cx.notify(Notice { job: id, news });
         let start = expected(&self.site.local, now, Change::None, id).map_or(now, |job| job.start);
-        self.tell_custody(Command::Expect { job: id, start }, cx);
+        self.tell_custody(
+            Command::Expect {
+                job: id,
+                start,
+                at: None,
+            },
+            cx,
+        );
     }
 
     fn mirror_waiting(

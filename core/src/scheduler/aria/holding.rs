@@ -28,7 +28,7 @@ impl<S: LocalScheduler> Embed<Custody, Aria<S>> for AsCustody {
     /// News go to the host at once, before effects that forget the job: after a crash in between they are told again.
     fn notice(&mut self, notice: custody::Notice, cx: &mut dyn Context<Aria<S>>) {
         if let custody::Notice::Tell(told) = &notice {
-            cx.notify(*told);
+            cx.notify(told.clone());
         }
         self.notices.push(notice);
     }

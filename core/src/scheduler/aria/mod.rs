@@ -104,7 +104,7 @@ use crate::custody::{self, Custody};
 use crate::id::{Epoch, JobId, NodeId};
 #[cfg(doc)]
 use crate::job::News;
-use crate::job::{self, Job, Notice};
+use crate::job::{self, Job, Notice, Placement};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::flood::Seen;
 use crate::queue::{Cost, LocalScheduler};
@@ -265,6 +265,11 @@ impl<S: LocalScheduler> Aria<S> {
         self.custody.tasks()
     }
 
+    /// When and where a job that was submitted here is to run, if it has a place.
+    pub fn placement(&self, job: JobId) -> Option<Placement> {
+        self.custody.placement(job)
+    }
+
     /// The jobs that this site holds, or held and whose homes do not know the end yet.
     pub fn held(&self) -> impl Iterator<Item = JobId> + '_ {
         self.custody.held()
@@ -355,7 +360,7 @@ impl<S: LocalScheduler> Aria<S> {
 
     fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         match *command {
-            job::Command::Submit(job) => self.submit(job, cx),
+            job::Command::Submit { job, ref payload } => self.submit(job, payload.clone(), cx),
             job::Command::Cancel(job) => self.tell_custody(custody::Command::Cancel(job), cx),
             job::Command::Ended {
                 job,

@@ -38,7 +38,14 @@ impl<S: LocalScheduler> Aria<S> {
             return;
         }
         let start = expected(&self.site.local, now, Change::None, id).map_or(now, |job| job.start);
-        self.tell_custody(Command::Expect { job: id, start }, cx);
+        self.tell_custody(
+            Command::Expect {
+                job: id,
+                start,
+                at: None,
+            },
+            cx,
+        );
         self.start_jobs(cx);
     }
 

@@ -5,7 +5,7 @@ use super::relay::Kind;
 use super::{Aria, Timer};
 use crate::custody::{Command, Tenure};
 use crate::id::JobId;
-use crate::job::{Criterion, Failure, Job, News, Notice, Refusal};
+use crate::job::{Criterion, Failure, Job, News, Notice, Payload, Refusal};
 use crate::machine::Context;
 use crate::queue::{Cost, LocalScheduler};
 use crate::shared::Shared;
@@ -19,7 +19,7 @@ pub(super) struct Search {
 }
 
 impl<S: LocalScheduler> Aria<S> {
-    pub(super) fn submit(&mut self, job: Job, cx: &mut dyn Context<Self>) {
+    pub(super) fn submit(&mut self, job: Job, payload: Payload, cx: &mut dyn Context<Self>) {
         let id = job.id;
         let refused = self.refusal(&job, cx);
         if let Some(refusal) = refused.or_else(|| self.custody.refusal(id)) {
@@ -27,8 +27,13 @@ impl<S: LocalScheduler> Aria<S> {
             return cx.notify(Notice { job: id, news });
         }
         let (job, tenure) = (Shared::new(job), Tenure::ONLY);
-        let until = None;
-        self.tell_custody(Command::Keep { job, tenure, until }, cx);
+        let keep = Command::Keep {
+            job,
+            payload,
+            tenure,
+            until: None,
+        };
+        self.tell_custody(keep, cx);
     }
 
     /// Why this node refuses a new job; `None` if it takes it.

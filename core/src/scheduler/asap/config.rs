@@ -47,8 +47,6 @@ pub struct Config {
     pub search_limit: Span,
     /// How placements are confirmed.
     pub commit: commit::Config,
-    /// What becomes of a job that ran when one of its nodes was lost.
-    pub after_loss: commit::AfterLoss,
     /// The most busy windows of a schedule that is sent; all time after them counts as busy.
     pub windows: u16,
     /// The most subscribers of one node.
@@ -128,7 +126,6 @@ impl Config {
         timeout: Span::from_secs(2),
         search_limit: Span::from_secs(20),
         commit: commit::Config::DEFAULT,
-        after_loss: commit::AfterLoss::Restart,
         windows: 128,
         subscribers: 256,
         searches: 64,
@@ -235,8 +232,6 @@ impl Config {
 
     /// The configuration with those values that are not the host's to choose.
     pub(super) const fn settled(mut self) -> Self {
-        // If a job is lost after its start, the scheduler searches a new placement, not the coordinator.
-        self.commit.after_loss = commit::AfterLoss::GiveUp;
         self.overlay.changes = cyclon::Changes::Untold;
         self
     }
@@ -245,7 +240,6 @@ impl Config {
     pub(super) fn desk(&self) -> desk::Config {
         desk::Config {
             rounds: self.rounds,
-            after_loss: self.after_loss,
             commit: self.commit,
         }
     }

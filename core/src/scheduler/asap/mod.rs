@@ -57,7 +57,7 @@
 //! let cores = Demand::Cores(NonZeroU32::MIN);
 //! let job = Job::new(JobId::new(7), cores, Span::from_secs(600))?;
 //! let mut effects = EffectQueue::new();
-//! for event in [Event::Start, Event::Command(Command::Submit(job))] {
+//! for event in [Event::Start, Event::Command(Command::submit(job))] {
 //!     effects.feed(&mut node, event, Time::ZERO, &mut rng);
 //! }
 //! let news = News::Failed(Failure::Refused(Refusal::UnsupportedDemand));
@@ -82,7 +82,7 @@ use core::num::NonZeroU32;
 use crate::commit::{self, Everyone, Policy};
 use crate::config::{Bound, ConfigError, Value};
 use crate::id::{JobId, NodeId};
-use crate::job::{self, Criterion, Notice, Refusal};
+use crate::job::{self, Criterion, Notice, Placement, Refusal};
 use crate::machine::{Alarm, Context, Embed, Event, Machine, Violation};
 use crate::overlay::cyclon::{self, Cyclon};
 use crate::schedule::Snapshot;
@@ -272,6 +272,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.desk.jobs().map(|job| job.id)
     }
 
+    /// When and where a job that was submitted here is to run, if it has a place.
+    pub fn placement(&self, job: JobId) -> Option<Placement> {
+        self.desk.commitments().coordinator.placement(job)
+    }
+
     /// How often this node declined because it had no room.
     pub const fn declined(&self) -> Declined {
         self.declined
@@ -351,7 +356,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         let refused = match command {
-            job::Command::Submit(job) if job.criterion != Criterion::Soonest => {
+            job::Command::Submit { job, .. } if job.criterion != Criterion::Soonest => {
                 Some(Refusal::UnsupportedCriterion)
             }
             _ => None,

@@ -259,7 +259,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         };
         request.improve_at = None;
         let earliest = request.earliest(cx.now(), &config);
-        if let Some(Stage::Accepted { start }) = self.desk.stage(job)
+        if let Some(Stage::Accepted { start, .. }) = self.desk.stage(job)
             && start > earliest
         {
             self.ask_around(job, Aim::Before(start), cx);

@@ -44,8 +44,6 @@ pub struct Config {
     pub timeout: Span,
     /// How placements are confirmed.
     pub commit: commit::Config,
-    /// What becomes of a job that ran when one of its nodes was lost.
-    pub after_loss: commit::AfterLoss,
     /// The most busy windows of a schedule that is sent; all time after them counts as busy.
     pub windows: u16,
     /// The most nodes that are found in an iteration.
@@ -96,7 +94,6 @@ impl Config {
         rounds: 8,
         timeout: Span::from_secs(2),
         commit: commit::Config::DEFAULT,
-        after_loss: commit::AfterLoss::Restart,
         windows: 128,
         candidates: 4096,
     };
@@ -177,8 +174,6 @@ impl Config {
 
     /// The configuration with those values that are not the host's to choose.
     pub(super) const fn settled(mut self) -> Self {
-        // If a job is lost after its start, the scheduler searches a new placement, not the coordinator.
-        self.commit.after_loss = commit::AfterLoss::GiveUp;
         self.overlay.changes = cyclon::Changes::Untold;
         self
     }
@@ -187,7 +182,6 @@ impl Config {
     pub(super) fn desk(&self) -> desk::Config {
         desk::Config {
             rounds: self.rounds,
-            after_loss: self.after_loss,
             commit: self.commit,
         }
     }

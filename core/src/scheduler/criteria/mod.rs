@@ -85,7 +85,7 @@ use alloc::vec::Vec;
 use crate::commit::{self, Everyone, Policy};
 use crate::config::ConfigError;
 use crate::id::{JobId, NodeId};
-use crate::job::{self, Notice, Refusal};
+use crate::job::{self, Notice, Placement, Refusal};
 use crate::machine::{Alarm, Context, Embed, Event, Machine, Never, Violation};
 use crate::overlay::cyclon::{self, Cyclon};
 use crate::overlay::vicinity::{self, Vicinity};
@@ -306,6 +306,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.desk.jobs().map(|job| job.id)
     }
 
+    /// When and where a job that was submitted here is to run, if it has a place.
+    pub fn placement(&self, job: JobId) -> Option<Placement> {
+        self.desk.commitments().coordinator.placement(job)
+    }
+
     /// How far the search is for a job that was submitted here.
     pub fn progress(&self, job: JobId) -> Option<Progress<'_>> {
         let request = self.requests.iter().find(|request| request.job == job)?;
@@ -388,7 +393,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         let refused = match command {
-            job::Command::Submit(job) => {
+            job::Command::Submit { job, .. } => {
                 let known = with_objective(&self.catalogue, job.criterion, |_| ());
                 known.is_none().then_some(Refusal::UnsupportedCriterion)
             }

@@ -17,8 +17,8 @@
 //!
 //! # Rules
 //! - A job without a placement is searched for up to [`Config::rounds`] times; then it fails. Each placement gives the
-//!   job all its rounds again, with two exceptions: if it had started before (it may never end in its time), and if it
-//!   has lost 64 placements (its nodes do not keep their reservations).
+//!   job all its rounds again, unless it has lost 64 placements: its nodes do not keep their reservations.
+//! - After an attempt that may have run, a job is searched for again only as its own policy says ([`job::Retry`]).
 //! - The outcome of a cancelled job is told when none of its nodes has a hold or a reservation for it any more.
 //! - A leaver takes no jobs, gives no new holds, and goes on with the jobs it has.
 //! - Submitted jobs, and what their hosts were told, survive a crash. The outcome of a job may then be told twice, but
@@ -28,7 +28,7 @@
 //! A job comes in; the scheduler finds no nodes for it.
 //! ```
 //! use core::num::NonZeroU32;
-//! use gridweave_core::commit::{self, AfterLoss, Everyone};
+//! use gridweave_core::commit::{self, Everyone};
 //! use gridweave_core::id::JobId;
 //! use gridweave_core::job::{self, Demand, Failure, Job, News, Refusal};
 //! use gridweave_core::machine::{Effect, EffectQueue, Event};
@@ -37,11 +37,11 @@
 //! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 //! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 //!
-//! let config = Config { rounds: 2, after_loss: AfterLoss::GiveUp, commit: commit::Config::DEFAULT };
+//! let config = Config { rounds: 2, commit: commit::Config::DEFAULT };
 //! let (mut desk, mut effects) = (Desk::new(config, Everyone), EffectQueue::new());
 //! let job = Job::new(JobId::new(7), Demand::Nodes(NonZeroU32::MIN), Span::from_secs(600))?;
 //! effects.feed(&mut desk, Event::Start, Time::ZERO, &mut rng);
-//! effects.feed(&mut desk, Event::Command(Command::Submit { job, refused: None }), Time::ZERO, &mut rng);
+//! effects.feed(&mut desk, Event::Command(Command::submit(job)), Time::ZERO, &mut rng);
 //! let search = Notice::Search { job: job.id, left: 1, setback: None };
 //! assert!(effects.drain().any(|effect| effect == Effect::Notify(search)));
 //!
@@ -62,10 +62,10 @@ pub use task::Stage;
 use alloc::vec::Vec;
 
 use crate::commit::coordinator::Setback;
-use crate::commit::{self, AfterLoss, Candidate, Everyone, Policy, coordinator, participant};
+use crate::commit::{self, Candidate, Everyone, Policy, coordinator, participant};
 use crate::config::{ConfigError, Limits};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{self, Job, News, Outcome, Refusal, Survival};
+use crate::job::{self, Job, News, Outcome, Payload, Refusal, Survival};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::schedule::{Attempt, Reservation, Schedule, Snapshot, SnapshotOptions, Status};
 use crate::time::{Interval, Time};
@@ -76,8 +76,6 @@ use task::Task;
 pub struct Config {
     /// How many searches for a placement are made before a job fails.
     pub rounds: u8,
-    /// What becomes of a job that ran when one of its nodes was lost.
-    pub after_loss: AfterLoss,
     /// How placements are confirmed.
     pub commit: commit::Config,
 }
@@ -112,6 +110,8 @@ pub enum Command {
     Submit {
         /// The new job.
         job: Job,
+        /// What the hosts that run it are told.
+        payload: Payload,
         /// Why this scheduler refuses the job; `None` if it takes it.
         refused: Option<Refusal>,
     },
@@ -163,11 +163,24 @@ pub enum Command {
 }
 
 impl Command {
-    /// What a host asks, as its scheduler passes it on. `refused` says why the scheduler refuses a new job. `None` if
-    /// it is about a foreign site: no scheduler with a desk stands before one.
+    /// Take a new job without a payload, which the scheduler does not refuse.
+    pub const fn submit(job: Job) -> Self {
+        Self::Submit {
+            job,
+            payload: Payload::EMPTY,
+            refused: None,
+        }
+    }
+
+    /// What a host asks, as its scheduler passes it on. `refused` says why the scheduler refuses a new job. `None` if it
+    /// is about a foreign site: no scheduler with a desk stands before one.
     pub fn from_host(command: &job::Command, refused: Option<Refusal>) -> Option<Self> {
         Some(match *command {
-            job::Command::Submit(job) => Self::Submit { job, refused },
+            job::Command::Submit { job, ref payload } => Self::Submit {
+                job,
+                payload: payload.clone(),
+                refused,
+            },
             job::Command::Cancel(job) => Self::Cancel(job),
             job::Command::Ended {
                 job,
@@ -194,7 +207,7 @@ impl Command {
 }
 
 /// The notices of a desk to its scheduler.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Notice {
     /// A notice for the host, about a job.
     Job(job::Notice),
@@ -246,8 +259,15 @@ pub enum Key {
 pub enum Record {
     /// A record of the commit.
     Commit(commit::Record),
-    /// A job that was submitted here, and its stage.
-    Job(Job, Stage),
+    /// A job that was submitted here.
+    Job {
+        /// The job.
+        job: Job,
+        /// What the hosts that run it are told.
+        payload: Payload,
+        /// How far it is.
+        stage: Stage,
+    },
 }
 
 /// The commit as a part of a desk.
@@ -282,33 +302,52 @@ impl<P: Policy> Embed<commit::Node<P>, Desk<P>> for AsCommit<'_> {
                 }
             }
             commit::Notice::Coordinator(notice) => self.heard.push(notice),
-            commit::Notice::Participant(participant::Notice::Begin { attempt, until, .. }) => {
-                let Attempt {
-                    job,
-                    epoch: attempt,
-                } = attempt;
-                tell(job, News::Started { attempt, until }, cx);
-            }
-            commit::Notice::Participant(participant::Notice::Extended { attempt, until }) => {
-                let Attempt {
-                    job,
-                    epoch: attempt,
-                } = attempt;
-                tell(job, News::Extended { attempt, until }, cx);
-            }
-            commit::Notice::Participant(participant::Notice::Stop { attempt, .. }) => {
-                let Attempt {
-                    job,
-                    epoch: attempt,
-                } = attempt;
-                tell(job, News::Stopped { attempt }, cx);
-            }
             commit::Notice::Participant(participant::Notice::Changed) => {
                 cx.notify(Notice::Changed);
             }
             commit::Notice::Participant(participant::Notice::Declined { .. }) => {}
+            commit::Notice::Participant(notice) => {
+                if let Some((job, news)) = news_of(notice) {
+                    tell(job, news, cx);
+                }
+            }
         }
     }
+}
+
+/// What the host is told of a job that is to run here.
+fn news_of(notice: participant::Notice) -> Option<(JobId, News)> {
+    use participant::Notice::{Assigned, Begin, Extended, Released, Stop};
+    let (job, news) = match notice {
+        Assigned { job, assignment } => (job, News::Assigned(assignment)),
+        Released { attempt } => {
+            let Attempt { job, epoch } = attempt;
+            (job, News::Released { attempt: epoch })
+        }
+        Begin {
+            attempt: Attempt { job, epoch },
+            until,
+            assignment,
+        } => {
+            let started = News::Started {
+                attempt: epoch,
+                until,
+                assignment,
+            };
+            (job, started)
+        }
+        Extended { attempt, until } => {
+            let Attempt { job, epoch } = attempt;
+            let attempt = epoch;
+            (job, News::Extended { attempt, until })
+        }
+        Stop { attempt, .. } => {
+            let Attempt { job, epoch } = attempt;
+            (job, News::Stopped { attempt: epoch })
+        }
+        _ => return None,
+    };
+    Some((job, news))
 }
 
 /// Tells the host news of a job.
@@ -407,7 +446,11 @@ impl<P: Policy> Desk<P> {
 
     fn obey(&mut self, command: Command, cx: &mut dyn Context<Self>) {
         match command {
-            Command::Submit { job, refused } => self.submit(job, refused, cx),
+            Command::Submit {
+                job,
+                payload,
+                refused,
+            } => self.submit(job, payload, refused, cx),
             Command::Cancel(job) => self.cancel(job, cx),
             Command::Ended {
                 job,
@@ -435,10 +478,12 @@ impl<P: Policy> Desk<P> {
                 candidates,
                 spares,
             } => {
-                if let Some(submitter) = self.job(job).map(|job| job.submitter) {
+                let task = task::index_of(&self.tasks, job).ok();
+                if let Some(task) = task.and_then(|index| self.tasks.get(index)) {
                     let place = coordinator::Command::Place {
                         job,
-                        submitter,
+                        submitter: task.job.submitter,
+                        payload: task.payload.clone(),
                         candidates,
                         spares,
                     };
@@ -477,9 +522,16 @@ impl<P: Policy> Machine for Desk<P> {
             Event::Restored(Key::Commit(key), Record::Commit(record)) => {
                 self.confirm(Event::Restored(key, record), cx);
             }
-            Event::Restored(Key::Job(id), Record::Job(job, stage)) if id == job.id => {
+            Event::Restored(
+                Key::Job(id),
+                Record::Job {
+                    job,
+                    payload,
+                    stage,
+                },
+            ) if id == job.id => {
                 if let Err(index) = task::index_of(&self.tasks, id) {
-                    self.tasks.insert(index, Task::new(job, stage));
+                    self.tasks.insert(index, Task::new(job, payload, stage));
                 }
             }
             // A key and a record that do not match are never written together.

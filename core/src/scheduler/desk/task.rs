@@ -3,22 +3,23 @@
 use alloc::vec::Vec;
 
 use super::{Desk, Key, Notice, Record, tell};
+use crate::commit::Policy;
 use crate::commit::coordinator::{self, Setback};
-use crate::commit::{AfterLoss, Policy};
-use crate::id::JobId;
-use crate::job::{Demand, Failure, Job, News, Refusal, Scope};
+use crate::id::{Epoch, JobId};
+use crate::job::{Demand, Failure, Job, News, Payload, Placement, Refusal, Scope};
 use crate::machine::Context;
+use crate::shared::Shared;
 use crate::time::Time;
 
 /// A job that was submitted here and has no outcome yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Task {
     pub(super) job: Job,
+    /// What the hosts that run it are told.
+    pub(super) payload: Payload,
     pub(super) stage: Stage,
     /// How many searches for a placement are left.
     left: u8,
-    /// Whether an earlier placement had started and was lost. The job may never end in its time.
-    is_lost: bool,
     /// How many placements the job has lost.
     places_lost: u8,
 }
@@ -37,7 +38,11 @@ pub enum Stage {
     Accepted {
         /// The start that the host was told.
         start: Time,
+        /// The attempt that the host was told.
+        attempt: Epoch,
     },
+    /// The job has lost the placement that the host was told. Another one is searched.
+    Lost,
     /// The user has cancelled the job.
     Cancelled,
     /// The job has failed. The host was told so, or a crash came first.
@@ -46,31 +51,35 @@ pub enum Stage {
 
 impl Task {
     /// A task that has no rounds yet.
-    pub(super) const fn new(job: Job, stage: Stage) -> Self {
+    pub(super) const fn new(job: Job, payload: Payload, stage: Stage) -> Self {
         Self {
             job,
+            payload,
             stage,
             left: 0,
-            is_lost: false,
             places_lost: 0,
         }
     }
 
     fn record(&self) -> Record {
-        Record::Job(self.job, self.stage)
+        Record::Job {
+            job: self.job,
+            payload: self.payload.clone(),
+            stage: self.stage,
+        }
     }
 
     /// Why the job fails when its rounds are used up.
     fn failure(&self) -> Failure {
         match self.stage {
-            Stage::Accepted { .. } => Failure::NodeLost,
+            Stage::Accepted { .. } | Stage::Lost => Failure::NodeLost,
             _ => Failure::Refused(Refusal::Full),
         }
     }
 
     /// Whether the start that the host was told has passed.
     fn has_started(&self, now: Time) -> bool {
-        matches!(self.stage, Stage::Accepted { start } if start <= now)
+        matches!(self.stage, Stage::Accepted { start, .. } if start <= now)
     }
 }
 
@@ -106,6 +115,7 @@ impl<P: Policy> Desk<P> {
     pub(super) fn submit(
         &mut self,
         job: Job,
+        payload: Payload,
         refused: Option<Refusal>,
         cx: &mut dyn Context<Self>,
     ) {
@@ -129,7 +139,7 @@ impl<P: Policy> Desk<P> {
                 return;
             }
         };
-        let mut task = Task::new(job, Stage::Open);
+        let mut task = Task::new(job, payload, Stage::Open);
         task.left = self.config.rounds;
         cx.persist(Key::Job(job.id), task.record());
         self.tasks.insert(index, task);
@@ -146,17 +156,21 @@ impl<P: Policy> Desk<P> {
                 Stage::Failed(failure) => self.fail(job, failure, cx),
                 Stage::Cancelled if self.is_coordinated(job) => self.release(job, cx),
                 Stage::Cancelled => self.close(job, News::Cancelled, cx),
-                Stage::Open | Stage::Accepted { .. } => {
+                Stage::Open | Stage::Accepted { .. } | Stage::Lost => {
                     let rounds = self.config.rounds;
+                    let latest = cx.now() + self.config.commit.max_skew;
+                    let mut may_have_run = false;
                     if let Some(task) = self.task_mut(job) {
                         task.left = rounds;
+                        may_have_run = task.has_started(latest);
                     }
-                    let placing = self.node.coordinator.is_placing(job);
-                    // The coordinator clears up an attempt that has failed, and that may have run.
-                    let is_clearing = !placing && self.is_coordinated(job);
-                    if is_clearing && self.is_given_up(job, cx.now()) {
-                        self.fail(job, Failure::NodeLost, cx);
-                    } else if !placing {
+                    if self.node.coordinator.is_placing(job) {
+                        continue;
+                    }
+                    // The coordinator has given up an attempt that may have run, and a crash came before the desk knew.
+                    if may_have_run {
+                        self.run_again(job, Failure::NodeLost, None, cx);
+                    } else {
                         self.search(job, None, cx);
                     }
                 }
@@ -164,11 +178,28 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    /// Whether a job without a placement may have run, and must not start again.
-    fn is_given_up(&mut self, job: JobId, now: Time) -> bool {
-        let gives_up = self.config.after_loss == AfterLoss::GiveUp;
-        let task = self.task_mut(job).filter(|_| gives_up);
-        task.is_some_and(|task| task.has_started(now))
+    /// An attempt that may have run has failed: the job is searched for again if its policy allows that, or fails.
+    fn run_again(
+        &mut self,
+        job: JobId,
+        failure: Failure,
+        setback: Option<Setback>,
+        cx: &mut dyn Context<Self>,
+    ) {
+        let Some(task) = self.task_mut(job) else {
+            return;
+        };
+        let policy = task.job.retry;
+        let again = policy.after(failure);
+        match again.or(canary!(StartsAgainUnasked).then_some(policy)) {
+            Some(retry) => {
+                // Both at once, so that no crash comes between them.
+                (task.job.retry, task.stage) = (retry, Stage::Lost);
+                cx.persist(Key::Job(job), task.record());
+                self.search(job, setback, cx);
+            }
+            None => self.fail(job, failure, cx),
+        }
     }
 
     fn is_coordinated(&self, job: JobId) -> bool {
@@ -230,10 +261,12 @@ impl<P: Policy> Desk<P> {
         cx: &mut dyn Context<Self>,
     ) {
         match notice {
-            coordinator::Notice::Placed { attempt, interval } => {
-                self.on_placed(attempt.job, interval.start(), cx);
-            }
-            coordinator::Notice::Unplaced { job, setback } => self.on_unplaced(job, setback, cx),
+            coordinator::Notice::Placed { job, placement } => self.on_placed(job, placement, cx),
+            coordinator::Notice::Unplaced {
+                job,
+                setback,
+                may_have_run,
+            } => self.on_unplaced(job, setback, may_have_run, cx),
             coordinator::Notice::Cleared { job } => {
                 let cancelled = |task: &mut Task| task.stage == Stage::Cancelled;
                 if self.task_mut(job).is_some_and(cancelled) {
@@ -248,22 +281,21 @@ impl<P: Policy> Desk<P> {
         }
     }
 
-    fn on_placed(&mut self, job: JobId, start: Time, cx: &mut dyn Context<Self>) {
+    fn on_placed(&mut self, job: JobId, placement: Placement, cx: &mut dyn Context<Self>) {
         let rounds = self.config.rounds;
-        let now = cx.now();
+        let (start, attempt) = (placement.start, placement.attempt);
         let Some(task) = self.task_mut(job) else {
             return;
         };
-        // A job that had started and was lost gets no new rounds, even if its new placement is improved later.
-        task.is_lost |= task.has_started(now);
         let news = match task.stage {
-            Stage::Open => Some(News::Accepted { start }),
-            Stage::Accepted { start: told } if told != start => Some(News::Moved { start }),
-            Stage::Accepted { .. } => None,
+            Stage::Open => Some(News::Accepted(Shared::new(placement))),
+            // After a restart the same attempt is placed again.
+            Stage::Accepted { attempt: told, .. } if told == attempt => None,
+            Stage::Accepted { .. } | Stage::Lost => Some(News::Moved(Shared::new(placement))),
             Stage::Cancelled | Stage::Failed(_) => return,
         };
-        task.stage = Stage::Accepted { start };
-        if !task.is_lost && task.places_lost < MOST_PLACES_LOST {
+        task.stage = Stage::Accepted { start, attempt };
+        if task.places_lost < MOST_PLACES_LOST {
             task.left = rounds;
         }
         if let Some(news) = news {
@@ -273,9 +305,13 @@ impl<P: Policy> Desk<P> {
         cx.notify(Notice::Placed { job, start });
     }
 
-    fn on_unplaced(&mut self, job: JobId, setback: Setback, cx: &mut dyn Context<Self>) {
-        let given_up = self.is_given_up(job, cx.now());
-        let rounds = self.config.rounds;
+    fn on_unplaced(
+        &mut self,
+        job: JobId,
+        setback: Setback,
+        may_have_run: bool,
+        cx: &mut dyn Context<Self>,
+    ) {
         let Some(task) = self.task_mut(job) else {
             return;
         };
@@ -283,21 +319,25 @@ impl<P: Policy> Desk<P> {
             // The outcome is told when all nodes have released the job.
             return;
         }
-        // Only the first setback after a placement is its loss; later ones belong to the search for another.
-        let first = task.left == rounds;
-        if first && matches!(task.stage, Stage::Accepted { .. }) {
+        if matches!(task.stage, Stage::Accepted { .. }) {
             task.places_lost = task.places_lost.saturating_add(1);
+            task.stage = Stage::Lost;
+            if !may_have_run {
+                cx.persist(Key::Job(job), task.record());
+            }
         }
-        let failure = match setback {
-            Setback::Broke { .. } => Some(Failure::Broke),
-            Setback::NotAuthorised => Some(Failure::Refused(Refusal::NotAuthorised)),
-            Setback::Full => Some(task.failure()),
-            _ if given_up => Some(task.failure()),
-            _ => None,
-        };
-        match failure {
-            Some(failure) => self.fail(job, failure, cx),
-            None => self.search(job, Some(setback), cx),
+        match setback {
+            Setback::Broke { .. } => self.run_again(job, Failure::Broke, Some(setback), cx),
+            Setback::Overran { .. } => self.run_again(job, Failure::Overran, Some(setback), cx),
+            Setback::NotAuthorised => {
+                self.fail(job, Failure::Refused(Refusal::NotAuthorised), cx);
+            }
+            Setback::Full => {
+                let failure = task.failure();
+                self.fail(job, failure, cx);
+            }
+            _ if may_have_run => self.run_again(job, Failure::NodeLost, Some(setback), cx),
+            _ => self.search(job, Some(setback), cx),
         }
     }
 

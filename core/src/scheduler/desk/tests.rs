@@ -1,12 +1,14 @@
 //! The desk alone; the rest is tested with each scheduler.
 
+use crate::commit::Members;
+use crate::shared::Shared;
 use core::num::NonZeroU32;
 use std::vec::Vec;
 
 use super::*;
 use crate::commit::Message as Vote;
 use crate::id::Epoch;
-use crate::job::{Demand, Failure, Submitter};
+use crate::job::{Demand, Failure, Placement, Retry, Submitter};
 use crate::machine::{Driver, Effect};
 use crate::schedule::{Attempt, BusyTime, SnapshotOptions};
 use crate::time::Span;
@@ -18,11 +20,7 @@ type Bench = Driver<Desk>;
 impl Bench {
     fn empty() -> Self {
         let commit = commit::Config::DEFAULT.checked().unwrap();
-        let config = Config {
-            rounds: 2,
-            after_loss: AfterLoss::Restart,
-            commit,
-        };
+        let config = Config { rounds: 2, commit };
         Self::started(Time::ZERO, move || Desk::new(config, Everyone)).0
     }
 
@@ -32,6 +30,7 @@ impl Bench {
         bench.order(Command::Submit {
             job: job(count),
             refused: None,
+            payload: Payload::EMPTY,
         });
         bench
     }
@@ -71,6 +70,18 @@ fn minutes(start: u64, end: u64) -> Interval {
     Interval::new(at(start), at(end)).unwrap()
 }
 
+/// The job has a placement that begins at this minute.
+fn placed_at(minute: u64) -> coordinator::Notice {
+    let placement = Placement {
+        attempt: Epoch::new(minute),
+        ..Placement::at(Time::from_secs(60 * minute))
+    };
+    coordinator::Notice::Placed {
+        job: JOB,
+        placement,
+    }
+}
+
 fn candidate(nodes: &[u64]) -> Candidate {
     Candidate {
         interval: minutes(5, 6),
@@ -99,6 +110,7 @@ fn a_job_is_searched_for_as_many_rounds_as_configured() {
     let submit = Command::Submit {
         job: job(1),
         refused: None,
+        payload: Payload::EMPTY,
     };
     assert_eq!(bench.order(submit), [search(1, None)]);
     assert_eq!(bench.not_found(), [search(0, None)]);
@@ -116,6 +128,7 @@ fn a_job_is_refused_with_the_reason_of_the_desk_or_else_of_the_scheduler() {
     let submit = |count, refused| Command::Submit {
         job: job(count),
         refused,
+        payload: Payload::EMPTY,
     };
     assert_eq!(
         bench.order(submit(1, refused)),
@@ -136,6 +149,7 @@ fn a_leaver_refuses_a_job_that_it_has_as_known() {
     let again = Command::Submit {
         job: job(1),
         refused: None,
+        payload: Payload::EMPTY,
     };
     assert_eq!(bench.order(again), [failed(Refusal::Known)]);
 }
@@ -155,7 +169,7 @@ fn the_node_that_refused_a_placement_is_named_in_the_next_search() {
         reason: commit::Refused::Busy,
         next_free: None,
     };
-    assert_eq!(bench.vote(3, refused), [], "nobody asked it");
+    assert_eq!(bench.vote(3, refused.clone()), [], "nobody asked it");
     let setback = Setback::Refused {
         node: NodeId::new(2),
         reason: commit::Refused::Busy,
@@ -165,28 +179,35 @@ fn the_node_that_refused_a_placement_is_named_in_the_next_search() {
 }
 
 #[test]
-fn a_job_that_is_lost_after_each_start_fails_even_if_its_placements_are_improved() {
-    let mut bench = Bench::with_job(1);
+fn a_job_that_is_lost_after_each_start_runs_again_as_often_as_it_may() {
+    let mut bench = Bench::empty();
+    let mut job = job(1);
+    job.retry = Retry::OnNodeLoss(2);
+    bench.order(Command::Submit {
+        job,
+        refused: None,
+        payload: Payload::EMPTY,
+    });
     let mut coordinated = |minute: u64, notice: coordinator::Notice| {
         bench.at(60 * minute);
         notices(bench.act(|desk, cx| desk.on_coordinator_notice(notice, cx)))
     };
-    let placed = |start| coordinator::Notice::Placed {
-        attempt: Attempt::new(JOB, Epoch::new(1)),
-        interval: minutes(start, start + 1),
-    };
+    let placed = placed_at;
     let setback = Setback::Lost {
         node: NodeId::new(1),
     };
-    let lost = coordinator::Notice::Unplaced { job: JOB, setback };
+    let lost = coordinator::Notice::Unplaced {
+        job: JOB,
+        setback,
+        may_have_run: true,
+    };
     coordinated(0, placed(5));
-    assert_eq!(coordinated(6, lost), [search(1, Some(setback))]);
+    assert_eq!(coordinated(6, lost.clone()), [search(1, Some(setback))]);
     // A placement, and a better one, before the job starts.
     coordinated(6, placed(9));
     coordinated(6, placed(8));
-    assert_eq!(coordinated(9, lost), [search(0, Some(setback))]);
+    assert_eq!(coordinated(9, lost.clone()), [search(1, Some(setback))]);
     coordinated(9, placed(12));
-    coordinated(9, placed(11));
     let last = Notice::Job(job::Notice {
         job: JOB,
         news: News::Failed(Failure::NodeLost),
@@ -200,21 +221,21 @@ fn a_job_that_has_not_started_gets_all_its_rounds_again_with_each_placement() {
     let mut coordinated = |notice: coordinator::Notice| {
         notices(bench.act(|desk, cx| desk.on_coordinator_notice(notice, cx)))
     };
-    let placed = coordinator::Notice::Placed {
-        attempt: Attempt::new(JOB, Epoch::new(1)),
-        interval: minutes(5, 6),
-    };
+    let placed = placed_at(5);
     let node = NodeId::new(1);
     let setback = Setback::Lost { node };
-    // The start is the same each time, so there is no news for the host.
-    let lost = coordinator::Notice::Unplaced { job: JOB, setback };
+    let lost = coordinator::Notice::Unplaced {
+        job: JOB,
+        setback,
+        may_have_run: false,
+    };
     for _ in 0..64 {
-        coordinated(placed);
-        assert_eq!(coordinated(lost), [search(1, Some(setback))]);
+        coordinated(placed.clone());
+        assert_eq!(coordinated(lost.clone()), [search(1, Some(setback))]);
     }
     // After 64 lost placements there are no new rounds.
-    coordinated(placed);
-    assert_eq!(coordinated(lost), [search(0, Some(setback))]);
+    coordinated(placed.clone());
+    assert_eq!(coordinated(lost.clone()), [search(0, Some(setback))]);
     coordinated(placed);
     let failed = News::Failed(Failure::NodeLost);
     let told = coordinated(lost);
@@ -226,13 +247,12 @@ fn a_job_that_has_not_started_gets_all_its_rounds_again_with_each_placement() {
 fn an_accepted_job_fails_as_lost_and_not_as_refused() {
     let mut bench = Bench::with_job(1);
     let mut effects = Vec::new();
-    let attempt = Attempt::new(JOB, Epoch::new(1));
-    let interval = minutes(5, 6);
     let full = coordinator::Notice::Unplaced {
         job: JOB,
         setback: Setback::Full,
+        may_have_run: false,
     };
-    for notice in [coordinator::Notice::Placed { attempt, interval }, full] {
+    for notice in [placed_at(5), full] {
         effects.extend(bench.act(|desk, cx| desk.on_coordinator_notice(notice, cx)));
     }
     let told = notices(effects);
@@ -252,7 +272,7 @@ fn a_job_without_a_placement_is_not_improved_and_an_unknown_job_is_not_placed() 
         job: JOB,
         setback: None,
     };
-    assert_eq!(bench.order(improve()), [kept]);
+    assert_eq!(bench.order(improve()), [kept.clone()]);
     assert_eq!(Bench::empty().order(improve()), [kept]);
     let place = Command::Place {
         job: JOB,
@@ -278,11 +298,18 @@ fn a_snapshot_has_the_committed_time_in_no_more_windows_than_wanted() {
             interval,
             lease: Span::from_secs(5),
             submitter: Submitter::default(),
+            payload: Payload::EMPTY,
         };
         bench.vote(number, prepare);
         if is_committed {
-            let heard = bench.vote(number, Vote::Commit { attempt });
-            assert_eq!(heard, [Notice::Changed]);
+            let heard = bench.vote(
+                number,
+                Vote::Commit {
+                    attempt,
+                    members: Shared::new(Members::default()),
+                },
+            );
+            assert_eq!(heard.last(), Some(&Notice::Changed));
         }
     }
     let told = |minute: u64, most: usize| {

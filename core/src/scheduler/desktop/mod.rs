@@ -100,7 +100,9 @@ use status::{Known, fresh};
 use crate::config::ConfigError;
 use crate::custody::{self, Custody, Tenure};
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{self, Criterion, Demand, Failure, Job, News, Notice, Refusal, Scope};
+use crate::job::{
+    self, Criterion, Demand, Failure, Job, News, Notice, Payload, Placement, Refusal, Scope,
+};
 use crate::machine::{Context, Embed, Event, Machine, Violation};
 use crate::overlay::can::{self, Can, Grant};
 use crate::overlay::flood::Seen;
@@ -400,6 +402,11 @@ impl<const D: usize> Desktop<D> {
         self.owners.tasks()
     }
 
+    /// When and where a job that was submitted here is to run, if it has a place.
+    pub fn placement(&self, job: JobId) -> Option<Placement> {
+        self.owners.placement(job)
+    }
+
     /// The jobs that this node owns.
     pub fn owned(&self) -> impl Iterator<Item = JobId> + '_ {
         self.runs.tasks()
@@ -577,15 +584,20 @@ impl<const D: usize> Desktop<D> {
         self.known.retain(|id| ids.binary_search(&id).is_ok());
     }
 
-    fn submit(&mut self, job: Job, cx: &mut dyn Context<Self>) {
+    fn submit(&mut self, job: Job, payload: Payload, cx: &mut dyn Context<Self>) {
         let refused = self.refusal(&job);
         if let Some(refusal) = refused.or_else(|| self.owners.refusal(job.id)) {
             let news = News::Failed(Failure::Refused(refusal));
             return cx.notify(Notice { job: job.id, news });
         }
         let (job, tenure) = (Shared::new(job), Tenure::ONLY);
-        let until = None;
-        self.tell_owners(custody::Command::Keep { job, tenure, until }, cx);
+        let keep = custody::Command::Keep {
+            job,
+            payload,
+            tenure,
+            until: None,
+        };
+        self.tell_owners(keep, cx);
     }
 
     /// Why a job is not taken here, if that can be seen from the job alone.
@@ -695,7 +707,7 @@ impl<const D: usize> Desktop<D> {
 
     fn on_command(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         match *command {
-            job::Command::Submit(job) => self.submit(job, cx),
+            job::Command::Submit { job, ref payload } => self.submit(job, payload.clone(), cx),
             job::Command::Cancel(job) => self.tell_owners(custody::Command::Cancel(job), cx),
             job::Command::Ended {
                 job,

@@ -6,11 +6,10 @@
 use alloc::vec::Vec;
 
 use super::{Desktop, Key, Message, Record, Timer};
-use crate::custody::{self, Command, Custody, Ending, Taking, Tenure};
+use crate::custody::{self, Command, Custody, Ending, Place, Taking, Tenure};
 use crate::id::JobId;
-use crate::job::{Job, News, Notice, Refusal};
+use crate::job::{News, Notice, Placement, Refusal};
 use crate::machine::{Context, Embed, Event, Machine};
-use crate::shared::Shared;
 use crate::time::Time;
 
 /// Embeds the custody between submitters and owners in a node.
@@ -32,7 +31,12 @@ impl AsOwners {
             // Only run nodes tell these (`on_runs`): an owner runs nothing.
             custody::Notice::Tell(Notice {
                 news:
-                    News::Orphaned | News::Stopped { .. } | News::Extended { .. } | News::Started { .. },
+                    News::Orphaned
+                    | News::Assigned(_)
+                    | News::Released { .. }
+                    | News::Started { .. }
+                    | News::Extended { .. }
+                    | News::Stopped { .. },
                 ..
             }) => {}
             custody::Notice::Tell(notice) => cx.notify(notice),
@@ -169,10 +173,20 @@ impl<const D: usize> Desktop<D> {
             }
             custody::Notice::Seek { job, attempt } => self.seek_owner(job.get(), attempt, cx),
             custody::Notice::Queue {
-                job, term, until, ..
+                job,
+                payload,
+                term,
+                until,
+                ..
             } => {
                 if self.owners.is_here(job.get().id) {
-                    self.own(job, Tenure::under(term), until, cx);
+                    let keep = Command::Keep {
+                        job: job.clone(),
+                        payload,
+                        tenure: Tenure::under(term),
+                        until: Some(until),
+                    };
+                    self.own(job.get().id, keep, until, cx);
                 }
             }
             custody::Notice::Extended { job, until } => {
@@ -187,31 +201,29 @@ impl<const D: usize> Desktop<D> {
     }
 
     /// This node owns a job until `until`, and searches for a run node.
-    fn own(&mut self, job: Shared<Job>, tenure: Tenure, until: Time, cx: &mut dyn Context<Self>) {
-        let id = job.get().id;
+    fn own(&mut self, job: JobId, keep: Command, until: Time, cx: &mut dyn Context<Self>) {
         self.counts.owned = self.counts.owned.saturating_add(1);
-        let until = Some(until);
-        match self.runs.refusal(id) {
-            None => self.tell_runs(Command::Keep { job, tenure, until }, cx),
+        match self.runs.refusal(job) {
+            None => self.tell_runs(keep, cx),
             Some(Refusal::Full) => {
                 let ending = Ending::Withdrawn;
-                self.tell_owners(Command::Ended { job: id, ending }, cx);
+                self.tell_owners(Command::Ended { job, ending }, cx);
             }
-            Some(_) => {
-                if let Some(until) = until {
-                    self.tell_runs(Command::Bound { job: id, until }, cx);
-                }
-            }
+            Some(_) => self.tell_runs(Command::Bound { job, until }, cx),
         }
     }
 
     fn on_runs(&mut self, notice: custody::Notice, cx: &mut dyn Context<Self>) {
         match notice {
             custody::Notice::Tell(Notice { job, news }) => match news {
-                News::Accepted { start } => self.tell_owners(Command::Expect { job, start }, cx),
+                News::Accepted(placement) | News::Moved(placement) => {
+                    self.expect(job, placement.get(), cx);
+                }
                 // A desktop runs its jobs itself.
-                News::Moved { .. } | News::Queue { .. } | News::Withdraw { .. } => {}
-                News::Started { .. }
+                News::Queue { .. } | News::Withdraw { .. } => {}
+                News::Assigned(_)
+                | News::Released { .. }
+                | News::Started { .. }
                 | News::Extended { .. }
                 | News::Stopped { .. }
                 | News::Orphaned => cx.notify(Notice { job, news }),
@@ -236,6 +248,18 @@ impl<const D: usize> Desktop<D> {
             custody::Notice::Resumed { job, .. } => self.resume(job.get(), cx),
             custody::Notice::Extended { .. } | custody::Notice::Drop(_) => {}
         }
+    }
+
+    /// Tells the submitter of a job where and when the job is to run.
+    fn expect(&mut self, job: JobId, placement: &Placement, cx: &mut dyn Context<Self>) {
+        let node = placement.nodes.first().copied();
+        let attempt = placement.attempt;
+        let expect = Command::Expect {
+            job,
+            start: placement.start,
+            at: node.map(|node| Place { node, attempt }),
+        };
+        self.tell_owners(expect, cx);
     }
 
     /// Passes the outcome of a job from its run node to its submitter.

@@ -67,7 +67,14 @@ impl<const D: usize> Desktop<D> {
             self.tell_runs(Command::Ended { job, ending }, cx);
         } else {
             let (job, start) = (job.id, cx.now());
-            self.tell_runs(Command::Expect { job, start }, cx);
+            self.tell_runs(
+                Command::Expect {
+                    job,
+                    start,
+                    at: None,
+                },
+                cx,
+            );
         }
         self.start_jobs(cx);
     }

@@ -138,7 +138,6 @@ fn the_commit_refuses_what_is_out_of_bounds() {
 fn the_desk_refuses_what_is_out_of_bounds() {
     let config = desk::Config {
         rounds: 1,
-        after_loss: commit::AfterLoss::Restart,
         commit: commit::Config::DEFAULT,
     };
     accepts(config, desk::Config::checked, &[|c| c.rounds = u8::MAX]);

@@ -321,7 +321,7 @@ where
                 let mut job = (self.job)(number);
                 job.submitted = now;
                 let node = number as usize % NODES;
-                self.feed(now, node, Event::Command(Command::Submit(job)));
+                self.feed(now, node, Event::Command(Command::submit(job)));
             }
             Alarm::Program(node, life, job, attempt) if life == self.nodes[node].life => {
                 let outcome = Outcome::Done;

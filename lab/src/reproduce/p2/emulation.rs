@@ -145,7 +145,7 @@ impl Emulation {
         let length = SLOT.times(u64::from(slots.max(1)));
         let mut job = Job::new(name, demand, length).expect("a slot takes time");
         job.criterion = criterion;
-        self.simulation.command(at, id(node), Command::Submit(job));
+        self.simulation.command(at, id(node), Command::submit(job));
         name
     }
 

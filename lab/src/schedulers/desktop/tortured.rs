@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use gridweave_core::custody;
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Demand, Job};
+use gridweave_core::job::{Demand, Job, Retry};
 use gridweave_core::overlay::can::{self, Stretch, Zone};
 use gridweave_core::resource::{Capability, Dimension, Dimensions, Kind, Speed};
 use gridweave_core::rng::Choose;
@@ -174,6 +174,12 @@ impl Subject for Node {
             .with(cores, u64::from(count.get()))
             .with(memory, u64::from(dice.between(1, 5)));
         job
+    }
+
+    fn reruns(retry: Retry) -> u32 {
+        // An owner that is lost takes with it how often its job has run: the next owner has one attempt less than it.
+        let times = u32::from(retry.times());
+        times * (times + 3) / 2
     }
 
     fn takes(job: &Job) -> Equipped {

@@ -1,8 +1,10 @@
 //! Running a job on nodes that are claimed for it: all of them, or none.
 
+use crate::schedulers::told::placed;
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Failure, News, Outcome, Refusal};
 use gridweave_core::machine::Context;
+use gridweave_core::shared::Shared;
 use gridweave_core::sorted::SortedMap;
 
 use super::task::{Attempt, Clearing, Part, Phase, Stage, Task, Then, Told};
@@ -29,10 +31,12 @@ impl Flood {
         (task.rounds, task.too_few) = (0, 0);
         let told = std::mem::replace(&mut task.told, Told::Accepted);
         let search = id;
+        let nodes = members.to_vec();
         self.write_down(job, Stage::Trying { search, members }, cx);
+        let placement = Shared::new(placed(id.attempt(), now, nodes));
         let news = match told {
-            Told::Nothing => News::Accepted { start: now },
-            Told::Accepted => News::Moved { start: now },
+            Told::Nothing => News::Accepted(placement),
+            Told::Accepted => News::Moved(placement),
         };
         self.say(job, news, cx);
         self.order_start(job, cx);
@@ -183,7 +187,7 @@ impl Flood {
             search,
             unconfirmed: running.map(|(node, _)| *node).collect(),
             until: attempt.until + self.config.slack,
-            then,
+            then: then.clone(),
         };
         if let Some(task) = self.tasks.get_mut(&job) {
             task.phase = Phase::Clearing(clearing);
@@ -215,7 +219,7 @@ impl Flood {
             }
             return;
         }
-        match clearing.then {
+        match clearing.then.clone() {
             Then::Say(news) => self.close(search, news, cx),
             Then::Again if now - task.since >= self.config.patience => {
                 self.give_up(search, Refusal::Full, cx);

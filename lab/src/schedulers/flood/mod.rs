@@ -274,7 +274,7 @@ impl Machine for Flood {
             Event::Timer(Timer::Work) => self.lapse(cx),
             Event::Timer(Timer::Task(job)) => self.act(job, cx),
             Event::Timer(Timer::Overlay(timer)) => self.feed_overlay(Event::Timer(timer), cx),
-            Event::Command(Command::Submit(job)) => self.submit(job, cx),
+            Event::Command(Command::Submit { job, .. }) => self.submit(job, cx),
             // What ran in an earlier life is forgotten.
             Event::Command(Command::Survived {
                 job,

@@ -97,7 +97,7 @@ pub(super) struct Clearing {
 }
 
 /// What comes after a failed attempt.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub enum Then {
     /// The job is tried again.
     Again,
@@ -188,7 +188,7 @@ impl Flood {
     /// Tells the outcome of a job that runs nowhere. It is on disk before it is told: after a crash in between, the
     /// outcome is told again, and the job does not run again.
     pub(super) fn close(&mut self, id: SearchId, news: News, cx: &mut dyn Context<Self>) {
-        let then = Then::Say(news);
+        let then = Then::Say(news.clone());
         self.write_down(id.job, Stage::Clearing { search: id, then }, cx);
         self.tasks.remove(&id.job);
         cx.cancel(Timer::Task(id.job));
@@ -251,7 +251,7 @@ impl Flood {
                 // An earlier life may have told the outcome that is on disk, and no other may follow it.
                 if clearing.then == Then::Again {
                     clearing.then = Then::Say(News::Cancelled);
-                    let (search, then) = (clearing.search, clearing.then);
+                    let (search, then) = (clearing.search, clearing.then.clone());
                     self.write_down(job, Stage::Clearing { search, then }, cx);
                 }
             }

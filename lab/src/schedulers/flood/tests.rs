@@ -1,8 +1,10 @@
 use std::num::NonZeroU32;
 
+use crate::schedulers::told::{assigned, placed};
 use gridweave_core::id::Incarnation;
-use gridweave_core::job::{Demand, Failure, News, Outcome, Refusal, Scope};
+use gridweave_core::job::{Demand, Failure, News, Outcome, Placement, Refusal, Scope};
 use gridweave_core::machine::{Effect, EffectQueue};
+use gridweave_core::shared::Shared;
 use gridweave_core::time::Span;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -39,6 +41,7 @@ impl Desk {
         let effects = self.effects.drain();
         effects
             .filter(|effect| !matches!(effect, Effect::Wake { .. } | Effect::Cancel(_)))
+            .map(without_nodes)
             .collect()
     }
 
@@ -47,7 +50,7 @@ impl Desk {
     }
 
     fn submit(&mut self, at: u64, job: Job) -> Vec<Effect<Flood>> {
-        self.feed(at, Event::Command(Command::Submit(job)))
+        self.feed(at, Event::Command(Command::submit(job)))
     }
 
     fn act(&mut self, at: u64) -> Vec<Effect<Flood>> {
@@ -66,9 +69,36 @@ fn job(nodes: u32) -> Job {
     Job::new(JOB, demand, Span::from_secs(100)).unwrap()
 }
 
+/// Which nodes run a job is seen in the messages to them.
+fn without_nodes(effect: Effect<Flood>) -> Effect<Flood> {
+    let brief = |told: &Shared<Placement>| {
+        let told = told.get();
+        Shared::new(placed(told.attempt, told.start, Vec::new()))
+    };
+    match effect {
+        Effect::Notify(Notice { job, news }) => {
+            let news = match news {
+                News::Accepted(told) => News::Accepted(brief(&told)),
+                News::Moved(told) => News::Moved(brief(&told)),
+                other => other,
+            };
+            Effect::Notify(Notice { job, news })
+        }
+        other => other,
+    }
+}
+
+fn accepted(id: SearchId, start: Time) -> News {
+    News::Accepted(Shared::new(placed(id.attempt(), start, Vec::new())))
+}
+
 fn started(id: SearchId, until: u64) -> Effect<Flood> {
     let (attempt, until) = (id.attempt(), Time::from_secs(until));
-    say(News::Started { attempt, until })
+    say(News::Started {
+        attempt,
+        until,
+        assignment: assigned(attempt, until - Span::from_secs(PERMISSION)),
+    })
 }
 
 fn extended(id: SearchId, until: u64) -> Effect<Flood> {
@@ -134,7 +164,7 @@ fn a_job_of_one_node_starts_at_once_where_it_is_submitted_if_that_node_is_free()
         [
             written(job(1), Told::Nothing, Stage::Looking),
             written(job(1), Told::Accepted, trying),
-            say(News::Accepted { start: Time::ZERO }),
+            say(accepted(id, Time::ZERO)),
             started(id, PERMISSION),
         ]
     );
@@ -179,7 +209,7 @@ fn a_gang_starts_when_the_last_of_its_nodes_has_offered_itself() {
         desk.hear(1, PEERS[1], Message::Offer(id)),
         [
             written(job(2), Told::Accepted, trying),
-            say(News::Accepted { start }),
+            say(accepted(id, start)),
             send(PEERS[1], order(id, 2, 1 + PERMISSION)),
             started(id, 1 + PERMISSION),
         ]

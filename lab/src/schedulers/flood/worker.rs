@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::schedulers::told::assigned;
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::job::{News, Notice, Outcome};
 use gridweave_core::machine::Context;
@@ -84,7 +85,13 @@ impl Flood {
                 self.work = Work::Running { search, until };
                 cx.wake(until, Timer::Work);
                 let attempt = search.attempt();
-                self.say(search.job, News::Started { attempt, until }, cx);
+                let assignment = assigned(attempt, cx.now());
+                let started = News::Started {
+                    attempt,
+                    until,
+                    assignment,
+                };
+                self.say(search.job, started, cx);
                 self.tell(search.origin, Message::Running(search), cx);
             }
             _ => self.renew(search, until, cx),

@@ -18,6 +18,7 @@ use gridweave_sim::monitor::Monitor;
 use serde::{Deserialize, Serialize};
 
 use super::side::Side;
+use super::told::assigned;
 use crate::experiment::error::InputError;
 use crate::experiment::nodes::Nodes;
 use crate::experiment::prepare::Prepared;
@@ -120,7 +121,12 @@ impl Random {
         if let Some(job) = self.queue.start_next(cx.now()) {
             // A job is given to one node only, once, and runs for as long as it takes.
             let (attempt, until) = (Epoch::new(1), Time::MAX);
-            let news = News::Started { attempt, until };
+            let assignment = assigned(attempt, cx.now());
+            let news = News::Started {
+                attempt,
+                until,
+                assignment,
+            };
             cx.notify(Notice { job, news });
         }
     }
@@ -136,7 +142,7 @@ impl Machine for Random {
 
     fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
-            Event::Command(Command::Submit(job)) => self.submit(job, cx),
+            Event::Command(Command::Submit { job, .. }) => self.submit(job, cx),
             // What ran in an earlier life is forgotten.
             Event::Command(Command::Survived {
                 job,

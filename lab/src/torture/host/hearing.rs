@@ -1,12 +1,12 @@
 //! What the host hears of nodes, and tells the oracle.
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Failure, News, Notice, Refusal};
+use gridweave_core::job::{Assignment, Failure, News, Notice, Refusal};
 use gridweave_core::time::Time;
 use gridweave_sim::engine::Happening;
 use gridweave_sim::hosting::{Happened, Invariant};
 
-use super::{Host, MADE_UP, Todo};
+use super::{Host, MADE_UP, Todo, nodes_of, payload_of};
 use crate::torture::player;
 
 impl Host<'_> {
@@ -15,7 +15,7 @@ impl Host<'_> {
         let mut happenings = Vec::new();
         self.host.grid.take_happenings(&mut happenings);
         for (index, happening) in happenings.iter().enumerate() {
-            match *happening {
+            match happening.clone() {
                 Happening::Notice { at, node, notice } => {
                     if let News::Started { attempt, .. } = notice.news {
                         let rest = &happenings[index + 1..];
@@ -66,7 +66,28 @@ impl Host<'_> {
             return;
         }
         match news {
-            News::Started { attempt, until } => self.begin(at, node, number, (attempt, until)),
+            News::Assigned(assignment) => {
+                self.check_assignment(at, node, number, assignment.get());
+                let attempt = assignment.get().placement.attempt;
+                self.assigned.insert((node, number, attempt));
+            }
+            News::Released { attempt } => {
+                self.witness.count("job: released before its start");
+                self.assigned.remove(&(node, number, attempt));
+            }
+            News::Started {
+                attempt,
+                until,
+                assignment,
+            } => {
+                if !self.assigned.remove(&(node, number, attempt)) {
+                    let what = format!("job {number} begins on {node}, which did not expect it");
+                    let watch = &mut self.host.watch;
+                    watch.object(Invariant::Told, at, Some(node), what);
+                }
+                self.check_assignment(at, node, number, assignment.get());
+                self.begin(at, node, number, (attempt, until));
+            }
             News::Extended { attempt, until } => {
                 self.witness.count("job: extended");
                 let limit = until - self.scenario.clock(node);
@@ -76,11 +97,11 @@ impl Host<'_> {
                 self.witness.count("job: stopped");
                 self.host.watch.stopped(at, node, number, attempt);
             }
-            News::Accepted { .. } => {
+            News::Accepted(_) => {
                 self.witness.count("job: accepted");
                 self.jobs[number].accepted = true;
             }
-            News::Moved { .. } => self.witness.count("job: moved"),
+            News::Moved(_) => self.witness.count("job: moved"),
             News::Orphaned => self.witness.count("job: orphaned"),
             // The host asked again after a crash, since it could not know whether the node had taken the job.
             News::Failed(Failure::Refused(Refusal::Known)) if self.jobs[number].asked > 1 => {}
@@ -119,7 +140,7 @@ impl Host<'_> {
         let news = News::Stopped { attempt };
         let stopped = Notice { job, news };
         let is_stopped = rest.iter().any(|happening| {
-            matches!(happening, Happening::Notice { node: by, notice, .. } if (*by, *notice) == (node, stopped))
+            matches!(happening, Happening::Notice { node: by, notice, .. } if (*by, notice) == (node, &stopped))
         });
         if self.facts.reserves
             && self.is_up(node)
@@ -130,6 +151,19 @@ impl Host<'_> {
             self.host
                 .watch
                 .object(Invariant::Room, at, Some(node), what);
+        }
+    }
+
+    /// A node is told the payload that was submitted, and as many nodes as the job wants, itself among them.
+    fn check_assignment(&mut self, at: Time, node: NodeId, job: usize, told: &Assignment) {
+        let nodes = &told.placement.nodes;
+        let wanted = nodes_of(&self.jobs[job].job) as usize;
+        let is_true =
+            told.payload == payload_of(job) && nodes.len() == wanted && nodes.contains(&node);
+        if !is_true {
+            let what = format!("{node} is told to run job {job} as {told:?}");
+            let watch = &mut self.host.watch;
+            watch.object(Invariant::Told, at, Some(node), what);
         }
     }
 

@@ -58,6 +58,8 @@ impl Host<'_> {
 
     pub(super) fn went_down(&mut self, at: Time, node: NodeId) {
         self.witness.line(at, &node, format_args!("goes down"));
+        // A node that comes up again is told anew what it is to run.
+        self.assigned.retain(|(by, ..)| *by != node);
         // Half of the crashes take the jobs of the node with them, and all that are for good.
         let alone = !self.gone.contains(&node) && self.scenario.crashes_alone(node, at);
         if self.sites.contains_key(&node) {

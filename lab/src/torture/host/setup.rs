@@ -94,6 +94,7 @@ pub(super) fn watch<M: Subject>(scenario: &Scenario) -> (Watch, Facts) {
         let mut dice = Dice::new(scenario.request.seed, For::Job, 1 << 32 | number);
         let mut job = M::job(JobId::new(number), planned.estimate, scenario, &mut dice);
         job.submitted = planned.at;
+        job.retry = planned.retry;
         let nodes = nodes_of(&job);
         let takes = M::takes(&job);
         let requirement = Requirement::any()
@@ -103,6 +104,7 @@ pub(super) fn watch<M: Subject>(scenario: &Scenario) -> (Watch, Facts) {
         watch.add(Wish {
             nodes,
             takes: takes_of_each,
+            reruns: M::reruns(job.retry),
         });
         facts.jobs.push((job, takes));
     }

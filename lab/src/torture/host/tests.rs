@@ -46,6 +46,7 @@ fn a_job_that_still_runs_at_the_end_is_caught() {
             watch.add(Wish {
                 nodes: 1,
                 takes: None,
+                reruns: 0,
             });
             watch.submitted(job, NODE);
             watch.said(host.host.now, NODE, job, News::Finished);

@@ -15,6 +15,7 @@ fn watch() -> Watch {
     watch.add(Wish {
         nodes: 2,
         takes: None,
+        reruns: 1,
     });
     watch.submitted(0, NODES[0]);
     watch
@@ -108,11 +109,11 @@ fn a_word_that_must_not_be_said_is_caught() {
             start(&mut watch, 1, node, 1);
         }
         for (node, news) in words {
-            watch.said(second(2), *node, 0, *news);
+            watch.said(second(2), *node, 0, news.clone());
         }
         broken(&watch)
     };
-    assert_eq!(said(&[(NODES[0], failed)]), None);
+    assert_eq!(said(&[(NODES[0], failed.clone())]), None);
     let untrue = Some(Invariant::TrueWord);
     assert_eq!(said(&[(NODES[0], News::Finished)]), untrue, "it still runs");
     assert_eq!(
@@ -121,12 +122,15 @@ fn a_word_that_must_not_be_said_is_caught() {
         "the user did not want that"
     );
     assert_eq!(
-        said(&[(NODES[1], failed)]),
+        said(&[(NODES[1], failed.clone())]),
         untrue,
         "it was submitted elsewhere"
     );
     let twice = Some(Invariant::LastWord);
-    assert_eq!(said(&[(NODES[0], failed), (NODES[0], failed)]), twice);
+    assert_eq!(
+        said(&[(NODES[0], failed.clone()), (NODES[0], failed.clone())]),
+        twice
+    );
     assert_eq!(
         said(&[(NODES[0], failed), (NODES[0], News::Finished)]),
         twice

@@ -8,7 +8,11 @@ fn a_job_is_held_committed_permitted_and_finished_on_all_nodes() {
     let question = prepare(attempt(1), slot(1000));
     assert_eq!(
         desk.feed(place(vec![candidate(1000, &[A, B])], &[])),
-        [Send(A, question), Send(B, question), Wake(second(2))]
+        [
+            Send(A, question.clone()),
+            Send(B, question),
+            Wake(second(2))
+        ]
     );
     assert_eq!(desk.hear(A, prepared(attempt(1))), []);
     assert_eq!(
@@ -167,7 +171,7 @@ fn a_trial_fails_when_its_leases_leave_no_time_to_commit() {
     // Until then, leases of five seconds from the first question outlive two delays.
     assert_eq!(desk.now, second(3));
     let silent = unplaced(Setback::Silent { node: B });
-    assert_eq!(told, [silent, cleared()]);
+    assert_eq!(told, [silent.clone(), cleared()]);
     // A shorter lease ends the trial sooner.
     let mut desk = self::desk();
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
@@ -243,7 +247,7 @@ fn a_permission_until_the_end_is_given_once() {
         [Tell(placed(1, 1000)), Wake(second(996))]
     );
     desk.rings([Send(A, permit(attempt(1), 1600)), Wake(second(1605))]);
-    let lost = unplaced(Setback::Lost { node: A });
+    let lost = given_up(Setback::Lost { node: A });
     assert_eq!(tells(desk.ring_until(1607)), [lost, cleared()]);
 }
 

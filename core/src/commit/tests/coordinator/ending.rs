@@ -143,7 +143,11 @@ fn a_job_that_is_only_being_cleared_makes_room_for_another() {
     desk.feed(GIVE_UP);
     let place = || place_job(nine, vec![candidate(1000, &[B])], &[]);
     let setback = Setback::Full;
-    let full = Notice::Unplaced { job: nine, setback };
+    let full = Notice::Unplaced {
+        job: nine,
+        setback,
+        may_have_run: false,
+    };
     assert_eq!(tells(desk.feed(place())), [full]);
     // A does not answer, but cannot start the job either.
     assert_eq!(tells(desk.ring_until(4)), [cleared()]);

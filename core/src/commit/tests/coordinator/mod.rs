@@ -17,15 +17,6 @@ fn desk() -> Bench<Coordinator> {
     started(|| Coordinator::new(CONFIG, Everyone))
 }
 
-/// A coordinator that starts no job twice.
-fn cautious_desk() -> Bench<Coordinator> {
-    const CAUTIOUS: Config = Config {
-        after_loss: AfterLoss::GiveUp,
-        ..CONFIG
-    };
-    started(|| Coordinator::new(CAUTIOUS, Everyone))
-}
-
 fn candidate(start: u64, nodes: &[NodeId]) -> Candidate {
     Candidate {
         interval: slot(start),
@@ -41,6 +32,7 @@ fn place_job(job: JobId, candidates: Vec<Candidate>, spares: &[NodeId]) -> Event
     Event::Command(Command::Place {
         job,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
         candidates,
         spares: spares.to_vec(),
     })
@@ -57,13 +49,26 @@ fn improve(start: u64, nodes: &[NodeId]) -> Event<Coordinator> {
 const GIVE_UP: Event<Coordinator> = Event::Command(Command::Release { job: JOB });
 
 fn unplaced(setback: Setback) -> Notice {
-    Notice::Unplaced { job: JOB, setback }
+    Notice::Unplaced {
+        job: JOB,
+        setback,
+        may_have_run: false,
+    }
+}
+
+/// The attempt that has failed may have run.
+fn given_up(setback: Setback) -> Notice {
+    Notice::Unplaced {
+        job: JOB,
+        setback,
+        may_have_run: true,
+    }
 }
 
 fn placed(number: u64, start: u64) -> Notice {
     Notice::Placed {
-        attempt: attempt(number),
-        interval: slot(start),
+        job: JOB,
+        placement: placement(number, start),
     }
 }
 

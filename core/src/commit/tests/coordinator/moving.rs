@@ -17,7 +17,7 @@ fn a_better_placement_that_cannot_be_had_changes_nothing() {
         desk.feed(improve(500, &[B])),
         [Send(B, prepare(attempt(2), slot(500))), Wake(second(2))]
     );
-    assert_eq!(tells(desk.feed(improve(400, &[B]))), [kept]);
+    assert_eq!(tells(desk.feed(improve(400, &[B]))), [kept.clone()]);
     assert_eq!(
         desk.ring_until(4),
         [
@@ -34,9 +34,9 @@ fn a_better_placement_that_cannot_be_had_changes_nothing() {
         "the earlier attempt stands as before"
     );
     // Bad candidates, a job that is about to start, and an unknown job.
-    assert_eq!(desk.feed(improve(2000, &[])), [Tell(kept)]);
-    assert_eq!(desk.feed(improve(2000, &[A, A])), [Tell(kept)]);
-    assert_eq!(desk.at(996).feed(improve(2000, &[B])), [Tell(kept)]);
+    assert_eq!(desk.feed(improve(2000, &[])), [Tell(kept.clone())]);
+    assert_eq!(desk.feed(improve(2000, &[A, A])), [Tell(kept.clone())]);
+    assert_eq!(desk.at(996).feed(improve(2000, &[B])), [Tell(kept.clone())]);
     let mut empty = self::desk();
     assert_eq!(empty.feed(improve(500, &[B])), [Tell(kept)]);
 }

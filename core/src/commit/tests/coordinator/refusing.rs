@@ -36,7 +36,7 @@ fn strangers_and_other_attempts_change_nothing() {
             .map(|answer| Send(from, answer))
             .into_iter()
             .collect();
-        assert_eq!(desk.hear(from, message), answer, "{message:?}");
+        assert_eq!(desk.hear(from, message.clone()), answer, "{message:?}");
     }
     desk.hear(A, alive(attempt(1), WAITING));
     let mut expected = before;
@@ -78,7 +78,7 @@ fn commands_beyond_the_limits_are_refused() {
         (vec![candidate(1000, &[A]); 17], &[]),
         (sound(), &four),
     ] {
-        assert_eq!(desk.feed(place(candidates, spares)), [Tell(bad)]);
+        assert_eq!(desk.feed(place(candidates, spares)), [Tell(bad.clone())]);
     }
     for job in [1, 2] {
         let did = desk.feed(place_job(JobId::new(job), sound(), &[]));
@@ -87,6 +87,7 @@ fn commands_beyond_the_limits_are_refused() {
     let full = |job| Notice::Unplaced {
         job,
         setback: Setback::Full,
+        may_have_run: false,
     };
     assert_eq!(desk.feed(place(sound(), &[])), [Tell(full(JOB))]);
     // A job that is being voted on is not placed a second time.
@@ -112,6 +113,7 @@ fn a_job_of_a_submitter_without_authorisation_is_refused() {
         submitter: NOBODY,
         candidates: vec![candidate(1000, &[A])],
         spares: vec![],
+        payload: Payload::EMPTY,
     };
     let refused = unplaced(Setback::NotAuthorised);
     assert_eq!(desk.feed(Event::Command(command)), [Tell(refused)]);

@@ -122,7 +122,7 @@ fn a_later_life_gives_up_what_the_earlier_one_knew_to_be_broken() {
         [
             Persist(TASK),
             Send(A, release(attempt(1))),
-            Tell(unplaced(Setback::Broke { node: A })),
+            Tell(given_up(Setback::Broke { node: A })),
             Wake(second(1102))
         ]
     );
@@ -141,7 +141,7 @@ fn a_later_life_replaces_a_node_that_stays_away_before_the_start() {
     let asked = sent.iter().filter(|sent| sent.1 == question);
     assert_eq!(
         asked.collect::<Vec<_>>(),
-        [&(A, question), &(SPARE, question)]
+        [&(A, question.clone()), &(SPARE, question)]
     );
 }
 
@@ -161,6 +161,6 @@ fn a_later_life_waits_for_a_running_node_as_long_as_it_may_run() {
     desk.at(1100).restart();
     desk.ring();
     desk.hear(A, committed(attempt(1)));
-    let lost = unplaced(Setback::Lost { node: B });
+    let lost = given_up(Setback::Lost { node: B });
     assert_eq!(tells(desk.ring_until(1402)), [lost, cleared()]);
 }

@@ -38,7 +38,7 @@ fn an_attempt_does_not_start_while_a_later_one_is_held() {
         hall.ring(),
         [
             Persist(JOB),
-            begin(1, 100, 400),
+            begin(1, 400),
             Persist(JOB),
             CHANGED,
             Wake(second(400))
@@ -61,7 +61,7 @@ fn an_attempt_that_starts_ends_the_hold_of_a_later_one() {
     hall.hear(BOSS, permit(attempt(1), 400));
     hall.at(98).hear(BOSS, prepare(attempt(2), slot(300)));
     let did = hall.ring();
-    assert_eq!(did[..2], [Persist(JOB), begin(1, 100, 400)]);
+    assert_eq!(did[..2], [Persist(JOB), begin(1, 400)]);
     assert_eq!(hall.now, second(101));
     // If the later attempt were committed, no message could stop the one that runs.
     hall.answers(BOSS, commit(attempt(2)), expired(attempt(2)));

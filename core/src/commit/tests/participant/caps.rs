@@ -76,6 +76,7 @@ fn extreme_numbers_do_no_harm() {
         interval,
         lease,
         submitter,
+        payload: Payload::EMPTY,
     };
     hall.sends_back(BOSS, question, Message::Prepared { attempt, lease });
     // A lease of zero length has ended at once.
@@ -102,6 +103,7 @@ fn liars_cannot_take_the_room_of_all_others() {
         interval: slot(1000),
         lease: Span::ZERO,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     };
     // Each liar has three of the six seats, at no cost.
     for job in 0..6 {

@@ -27,7 +27,7 @@ fn time_is_held_committed_run_and_given_back() {
         hall.hear(BOSS, permit(attempt(1), 400)),
         [Send(BOSS, alive(attempt(1), Standing::Waiting))]
     );
-    hall.rings([Persist(JOB), begin(1, 100, 400), Wake(second(400))]);
+    hall.rings([Persist(JOB), begin(1, 400), Wake(second(400))]);
     assert_eq!(
         hall.at(200).hear(BOSS, permit(attempt(1), 500)),
         [
@@ -130,6 +130,7 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
             user: UserId::new(1),
             organisation: OrganisationId::new(1),
         },
+        payload: Payload::EMPTY,
     };
     let refusal = |attempt, reason| Message::Refused {
         attempt,
@@ -172,6 +173,7 @@ fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
         interval: slot(100),
         lease: Span::from_micros(u64::MAX),
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     };
     hall.hear(BOSS, question);
     assert_eq!(hall.host.next_at(), Some(second(20)));

@@ -1,3 +1,4 @@
+mod assigning;
 mod attempts;
 mod caps;
 mod crashes;
@@ -37,15 +38,15 @@ fn committed_hall() -> Hall {
 fn running_hall() -> Hall {
     let mut hall = committed_hall();
     hall.hear(BOSS, permit(attempt(1), 400));
-    hall.rings([Persist(JOB), begin(1, 100, 400), Wake(second(400))]);
+    hall.rings([Persist(JOB), begin(1, 400), Wake(second(400))]);
     hall
 }
 
-fn begin(number: u64, start: u64, until: u64) -> Did<Participant> {
+fn begin(number: u64, until: u64) -> Did<Participant> {
     Tell(Notice::Begin {
         attempt: attempt(number),
-        interval: slot(start),
         until: second(until),
+        assignment: Assignment::any(),
     })
 }
 

@@ -23,7 +23,7 @@ fn without_a_permission_a_node_asks_and_then_lets_go() {
         hall.at(101).hear(BOSS, permit(attempt(1), 301)),
         [
             Persist(JOB),
-            begin(1, 100, 301),
+            begin(1, 301),
             Send(BOSS, alive(attempt(1), Standing::Waiting)),
             Wake(second(301))
         ]
@@ -58,12 +58,15 @@ fn a_job_that_overruns_is_stopped_at_the_end_of_its_time() {
         [
             stop(1, Cause::Overran),
             Persist(JOB),
-            gone(1),
+            Send(BOSS, ended(attempt(1), Outcome::Overran)),
             CHANGED,
-            Wake(second(1300))
+            Wake(second(702))
         ]
     );
     assert_eq!(hall.now, second(700));
+    // The coordinator is told until it answers.
+    let again = sends(hall.ring());
+    assert_eq!(again, [(BOSS, ended(attempt(1), Outcome::Overran))]);
 }
 
 #[test]
@@ -98,8 +101,8 @@ fn a_job_stops_before_the_one_behind_it_begins() {
             Notice::Changed,
             Notice::Begin {
                 attempt: next,
-                interval: slot(700),
-                until: slot(700).end()
+                until: slot(700).end(),
+                assignment: Assignment::any(),
             }
         ]
     );

@@ -9,7 +9,7 @@ fn an_end_without_an_answer_is_told_until_the_retention_is_over() {
     let told = sends(hall.ring_until(799));
     assert_eq!(told.len(), 16);
     let broke = ended(attempt(1), Outcome::Broke);
-    assert!(told.iter().all(|sent| *sent == (BOSS, broke)));
+    assert!(told.iter().all(|sent| *sent == (BOSS, broke.clone())));
     assert_eq!(hall.ring(), [Persist(JOB), Wake(second(1400))]);
     assert_eq!(hall.ring(), [Forget(JOB)]);
 }

@@ -175,6 +175,7 @@ fn messages_are_small_and_survive_their_encoding() {
             u32::MAX,
             Standing::Waiting {
                 start: Some(Time::MAX),
+                at: None,
             },
         ),
         notify(1, 0, ended(Ending::Withdrawn)),

@@ -1,5 +1,6 @@
 //! Exact effects, phase by phase. Times are in seconds, jobs take a hundred, and random choices always take the first.
 
+use crate::job::brief::Brief;
 use core::num::NonZeroU32;
 use std::vec;
 use std::vec::Vec;
@@ -7,7 +8,9 @@ use std::vec::Vec;
 use super::*;
 use crate::custody::{Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
 use crate::id::Epoch;
-use crate::job::{Command, Demand, Failure, Job, News, Outcome, Refusal};
+use crate::job::{
+    Assignment, Command, Demand, Failure, Job, News, Outcome, Payload, Refusal, Retry,
+};
 use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::flood::{FloodId, Header, Reach};
 use crate::queue::{Policy, SiteQueue};
@@ -68,7 +71,7 @@ impl Shown<Node> for Did {
             Effect::Persist(key, _) => Some(Persist(key)),
             Effect::Forget(key) => Some(Forget(key)),
             Effect::Send { to, message } => Some(Send(to.get(), message)),
-            Effect::Notify(Notice { news, .. }) => Some(Tell(news)),
+            Effect::Notify(Notice { news, .. }) => Some(Tell(news.brief()?)),
             Effect::Wake { .. } | Effect::Cancel(_) => None,
         }
     }
@@ -104,7 +107,11 @@ fn members_only() -> Membership {
 /// The first job that comes here starts, under a lease until `until`.
 fn started(until: u64) -> Did {
     let (attempt, until) = (ATTEMPT, second(until));
-    Tell(News::Started { attempt, until })
+    Tell(News::Started {
+        attempt,
+        until,
+        assignment: Assignment::any(),
+    })
 }
 
 fn stopped() -> Did {
@@ -134,7 +141,7 @@ impl Bench {
     }
 
     fn submit(&mut self) -> Effects {
-        self.obey(Command::Submit(job()))
+        self.obey(Command::submit(job()))
     }
 
     fn cancel(&mut self) -> Effects {
@@ -166,10 +173,7 @@ impl Bench {
         let did = self.at(6).hear(1, notify(1, 0, waiting(6)));
         let start = second(6);
         let verdict = Send(1, verdict(1, 0, granted(606)));
-        assert_eq!(
-            did,
-            [Persist(TASK), Tell(News::Accepted { start }), verdict]
-        );
+        assert_eq!(did, [Persist(TASK), Tell(News::accepted(start)), verdict]);
     }
 }
 
@@ -182,7 +186,10 @@ fn second(second: u64) -> Time {
 }
 
 fn job() -> Job {
-    Job::new(JOB, Demand::Nodes(NonZeroU32::MIN), Span::from_secs(100)).unwrap()
+    let one = Demand::Nodes(NonZeroU32::MIN);
+    let mut job = Job::new(JOB, one, Span::from_secs(100)).unwrap();
+    job.retry = Retry::OnNodeLoss(2);
+    job
 }
 
 /// The same job under another id.
@@ -219,6 +226,20 @@ fn request(round: u32) -> Message {
     Message::Request {
         header: sent(CONFIG.request, flood(0, round)),
         job: Shared::new(job()),
+    }
+}
+
+/// The job after a loss, and the request for it.
+fn lost_once() -> Job {
+    let mut job = job();
+    job.retry = Retry::OnNodeLoss(1);
+    job
+}
+
+fn request_again(round: u32) -> Message {
+    Message::Request {
+        header: sent(CONFIG.request, flood(0, round)),
+        job: Shared::new(lost_once()),
     }
 }
 
@@ -259,6 +280,7 @@ fn assign(job: Job, initiator: u64, attempt: u32, moves: u32) -> Message {
         home: id(initiator),
         term: term(attempt, moves),
         carried: 0,
+        payload: Payload::EMPTY,
     })
 }
 
@@ -289,14 +311,17 @@ fn claimed(claim: Claim, attempt: u32, moves: u32, standing: Standing) -> Messag
 }
 
 /// The job waits, and its start is not known yet.
-const UNKNOWN: Standing = Standing::Waiting { start: None };
+const UNKNOWN: Standing = Standing::Waiting {
+    start: None,
+    at: None,
+};
 
 fn waiting(start: u64) -> Standing {
     let start = Some(second(start));
-    Standing::Waiting { start }
+    Standing::Waiting { start, at: None }
 }
 
-const BROKE: Ending = Ending::Failed(Failure::Broke);
+const BROKE: Ending = Ending::Broke;
 
 fn ended(ending: Ending) -> Standing {
     Standing::Ended(ending)

@@ -46,7 +46,7 @@ fn the_submitter_is_a_candidate_without_messages() {
             Persist(TASK),
             Persist(HELD),
             Persist(TASK),
-            Tell(News::Accepted { start }),
+            Tell(News::accepted(start)),
             Persist(HELD),
             started(605)
         ]
@@ -83,7 +83,7 @@ fn an_unsupported_job_is_refused_with_the_reason() {
     let mut submit = |change: fn(&mut Job)| {
         let mut job = job();
         change(&mut job);
-        bench.obey(Command::Submit(job))
+        bench.obey(Command::submit(job))
     };
     assert_eq!(
         submit(|job| job.deadline = Some(second(10))),
@@ -102,19 +102,19 @@ fn an_unsupported_job_is_refused_with_the_reason() {
     let mut strange = job();
     strange.requirement = strange.requirement.with(unknown, 1);
     assert_eq!(
-        bench.obey(Command::Submit(strange)),
+        bench.obey(Command::submit(strange)),
         refused(Refusal::unknown(unknown))
     );
     bench.submit();
     assert_eq!(bench.submit(), refused(Refusal::Known));
-    bench.obey(Command::Submit(named(8)));
+    bench.obey(Command::submit(named(8)));
     assert_eq!(
-        bench.obey(Command::Submit(named(9))),
+        bench.obey(Command::submit(named(9))),
         refused(Refusal::Full)
     );
     bench.obey(Command::Leave);
     assert_eq!(
-        bench.obey(Command::Submit(named(9))),
+        bench.obey(Command::submit(named(9))),
         refused(Refusal::Leaving)
     );
 }
@@ -150,7 +150,7 @@ fn only_the_holder_and_the_site_it_gives_the_job_to_are_granted_the_job() {
     let start = second(30);
     let did = bench.at(10).hear(2, notify(1, 1, waiting(30)));
     let grant = Send(2, verdict(1, 1, granted(610)));
-    assert_eq!(did, [Persist(TASK), Tell(News::Moved { start }), grant]);
+    assert_eq!(did, [Persist(TASK), Tell(News::moved(start)), grant]);
     assert_eq!(bench.hear(1, notify(1, 1, waiting(30))), over(1, 1, 1));
     assert_eq!(bench.hear(1, notify(1, 0, waiting(30))), over(1, 1, 0));
     // An end that a former holder reports does not count.
@@ -192,14 +192,18 @@ fn a_job_is_placed_again_only_after_its_lease_and_the_skew() {
     let did = bench.ring_until(702);
     assert_eq!(
         did,
-        [Persist(TASK), Send(1, request(2)), Send(2, request(2))]
+        [
+            Persist(TASK),
+            Send(1, request_again(2)),
+            Send(2, request_again(2))
+        ]
     );
     assert_eq!(bench.machine().counts().placed_again, 1);
     // The former holder must stop.
     let over = Send(1, verdict(1, 0, Ruling::Over));
     assert_eq!(bench.hear(1, notify(1, 0, Standing::Running)), [over]);
     bench.hear(2, accept(flood(0, 2), 1));
-    let second = Send(2, assign(job(), ME, 2, 0));
+    let second = Send(2, assign(lost_once(), ME, 2, 0));
     assert_eq!(bench.ring_until(707), [Persist(TASK), second]);
 }
 
@@ -213,8 +217,8 @@ fn a_job_lost_with_its_site_is_placed_again_immediately_and_a_broken_job_fails()
         [
             Persist(TASK),
             Send(1, verdict(1, 0, Ruling::Over)),
-            Send(1, request(2)),
-            Send(2, request(2))
+            Send(1, request_again(2)),
+            Send(2, request_again(2))
         ]
     );
     let mut bench = Bench::submitting();

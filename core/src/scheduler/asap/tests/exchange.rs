@@ -1,6 +1,8 @@
 //! How schedules are exchanged: Push, Pull and Poll (P1 section III-C).
 
 use super::*;
+use crate::commit::Members;
+use crate::shared::Shared;
 use Did::{Persist, Send};
 
 const PULL: Config = Config {
@@ -37,9 +39,16 @@ fn take(bench: &mut Bench, name: u64, interval: Interval) -> Effects {
         interval,
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     };
     let mut did = bench.vote(9, question);
-    did.extend(bench.vote(9, Vote::Commit { attempt }));
+    did.extend(bench.vote(
+        9,
+        Vote::Commit {
+            attempt,
+            members: Shared::new(Members::default()),
+        },
+    ));
     let until = Some(Time::MAX);
     did.extend(bench.vote(9, Vote::Permit { attempt, until }));
     did
@@ -160,13 +169,15 @@ fn an_allocation_is_pushed_once_when_it_is_committed() {
         interval: busy(600, 660),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     };
     assert_eq!(schedules(bench.vote(9, question)), []);
     let commit = Vote::Commit {
         attempt: attempt(1),
+        members: Shared::new(Members::default()),
     };
     let push = pushed(1, &[busy(600, 660)]);
-    assert_eq!(schedules(bench.vote(9, commit)), [push]);
+    assert_eq!(schedules(bench.vote(9, commit.clone())), [push]);
     assert_eq!(schedules(bench.vote(9, commit)), []);
     // An aborted hold is not pushed.
     let attempt = attempt(2);
@@ -175,6 +186,7 @@ fn an_allocation_is_pushed_once_when_it_is_committed() {
         interval: busy(720, 780),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     };
     assert_eq!(schedules(bench.vote(9, question)), []);
     assert_eq!(schedules(bench.vote(9, Vote::Abort { attempt })), []);

@@ -189,7 +189,11 @@ fn a_node_whose_schedule_has_no_horizon_is_never_free() {
 fn records_that_do_not_fit_their_keys_are_ignored() {
     let mut bench = Bench::among(CONFIG, 1);
     let job = job(8, 1);
-    let record = Record::Desk(desk::Record::Job(job, Stage::Open));
+    let record = Record::Desk(desk::Record::Job {
+        job: job,
+        payload: Payload::EMPTY,
+        stage: Stage::Open,
+    });
     bench.write(Key::Desk(desk::Key::Job(JOB)), record.clone());
     bench.write(SEAT, record);
     bench.restart();

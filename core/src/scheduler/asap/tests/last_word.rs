@@ -1,6 +1,8 @@
 //! The outcome of a job: after a cancellation, a restart, or a crash in the middle of an event.
 
 use super::*;
+use crate::commit::Members;
+use crate::shared::Shared;
 use Did::{Forget, Persist, Send, Tell};
 
 const CANCELLED: Did = Tell(7, News::Cancelled);
@@ -71,7 +73,7 @@ fn bench(far: Far) -> Bench {
 /// What the host was told of the job.
 fn news(did: &[Did]) -> Vec<News> {
     let told = did.iter().filter_map(|did| match did {
-        Tell(7, news) => Some(*news),
+        Tell(7, news) => Some(news.clone()),
         _ => None,
     });
     told.collect()
@@ -147,7 +149,13 @@ fn a_decided_job_goes_on_after_a_restart() {
         let did = bench.ring_until(now);
         assert_eq!(
             did,
-            [Send(4, Message::Commit(Vote::Commit { attempt: one }))]
+            [Send(
+                4,
+                Message::Commit(Vote::Commit {
+                    attempt: one,
+                    members: Shared::new(Members::default()),
+                })
+            )]
         );
         // The host is told of the acceptance only if the earlier life did not tell it.
         let did = bench.vote(4, Vote::Committed { attempt: one });
@@ -172,7 +180,7 @@ fn a_job_that_had_lost_its_placement_is_searched_for_again_after_a_restart() {
     bench.hear(2, not_found(1, 9));
     let did = bench.agree(&[5], attempt(2, 1));
     let start = second(120);
-    assert_eq!(news(&did), [News::Moved { start }]);
+    assert_eq!(news(&did), [News::moved(start)]);
 }
 
 #[test]
@@ -185,14 +193,19 @@ fn a_cancellation_and_a_failure_outlive_a_restart() {
     assert!(did.contains(&Persist(LIFE)));
     assert_eq!(news(&bench.vote(4, released(one))), [News::Cancelled]);
     // No node is left that must release the job.
-    let record = Record::Desk(desk::Record::Job(job(7, 1), Stage::Cancelled));
+    let record = Record::Desk(desk::Record::Job {
+        job: job(7, 1),
+        payload: Payload::EMPTY,
+        stage: Stage::Cancelled,
+    });
     bench.write(OF_JOB, record);
     let did = bench.restart();
     assert!(did.ends_with(&[CANCELLED, Forget(OF_JOB)]), "{did:?}");
-    let record = Record::Desk(desk::Record::Job(
-        job(7, 1),
-        Stage::Failed(Failure::NodeLost),
-    ));
+    let record = Record::Desk(desk::Record::Job {
+        job: job(7, 1),
+        payload: Payload::EMPTY,
+        stage: Stage::Failed(Failure::NodeLost),
+    });
     bench.write(OF_JOB, record);
     let did = bench.restart();
     assert_eq!(news(&did), [News::Failed(Failure::NodeLost)]);
@@ -254,10 +267,10 @@ fn a_crash_while_a_job_finishes_never_makes_it_run_again() {
     };
     let lives = crash_everywhere(
         || bench(Far::Running),
-        &message(4, end),
+        &message(4, end.clone()),
         |bench| {
             // The participant repeats its report until it is answered; the job is not placed again.
-            let did = bench.vote(4, end);
+            let did = bench.vote(4, end.clone());
             let is_placing = |did: &Did| matches!(did, Send(_, Message::Search { .. }));
             assert!(!did.iter().any(is_placing), "{did:?}");
             did
@@ -275,9 +288,9 @@ fn a_finished_job_that_is_cancelled_after_a_crash_stays_finished() {
         attempt: one,
         outcome,
     };
-    for effects in 0..=bench(Far::Running).effects_of(&message(4, end)) {
+    for effects in 0..=bench(Far::Running).effects_of(&message(4, end.clone())) {
         let mut bench = bench(Far::Running);
-        let mut told = news(&bench.feed_some(message(4, end), effects));
+        let mut told = news(&bench.feed_some(message(4, end.clone()), effects));
         told.extend(news(&bench.restart()));
         told.extend(news(&bench.cancel()));
         told.extend(news(&bench.vote(4, released(one))));
@@ -352,9 +365,9 @@ fn a_crash_while_a_job_breaks_ends_in_one_outcome() {
     };
     let lives = crash_everywhere(
         || bench(Far::Running),
-        &message(4, end),
+        &message(4, end.clone()),
         |bench| {
-            let mut did = bench.vote(4, end);
+            let mut did = bench.vote(4, end.clone());
             did.extend(bench.ring_until(400));
             did
         },

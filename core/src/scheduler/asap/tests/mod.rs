@@ -1,5 +1,6 @@
 //! Exact effects, phase by phase. Times are in seconds, slots take a minute, and random choices always take the first.
 
+use crate::job::brief::Brief;
 use core::num::NonZeroU32;
 use std::vec;
 use std::vec::Vec;
@@ -7,7 +8,7 @@ use std::vec::Vec;
 use super::*;
 use crate::commit::{Message as Vote, Permission, coordinator};
 use crate::id::{Epoch, Incarnation};
-use crate::job::{Command, Demand, Failure, Job, News, Outcome, Submitter};
+use crate::job::{Command, Demand, Failure, Job, News, Outcome, Payload, Retry, Submitter};
 use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::view::Link;
 use crate::schedule::Attempt;
@@ -64,7 +65,6 @@ const CONFIG: Config = Config {
         members: 3,
         ..commit::Config::DEFAULT
     },
-    after_loss: commit::AfterLoss::Restart,
     windows: 2,
     subscribers: 2,
     searches: 4,
@@ -85,8 +85,13 @@ impl Shown<Node> for Did {
         match effect {
             Effect::Persist(key, _) => Some(Self::Persist(key)),
             Effect::Forget(key) => Some(Self::Forget(key)),
-            Effect::Send { to, message } => Some(Self::Send(to.get(), message)),
-            Effect::Notify(Notice { job, news }) => Some(Self::Tell(job.get(), news)),
+            Effect::Send { to, mut message } => {
+                if let Message::Commit(vote) = message {
+                    message = Message::Commit(vote.brief()?);
+                }
+                Some(Self::Send(to.get(), message))
+            }
+            Effect::Notify(Notice { job, news }) => Some(Self::Tell(job.get(), news.brief()?)),
             Effect::Wake { .. } | Effect::Cancel(_) => None,
         }
     }
@@ -135,7 +140,14 @@ impl Bench {
 
     /// Submits a job for `count` nodes and one slot.
     fn submit(&mut self, name: u64, count: u32) -> Effects {
-        self.obey(Command::Submit(job(name, count)))
+        self.obey(Command::submit(job(name, count)))
+    }
+
+    /// Submits job 7 for one node, with this policy.
+    fn submit_with(&mut self, retry: Retry) {
+        let mut job = job(7, 1);
+        job.retry = retry;
+        self.obey(Command::submit(job));
     }
 
     fn cancel(&mut self) -> Effects {
@@ -255,6 +267,7 @@ fn prepare(attempt: Attempt, start: u64) -> Message<3> {
         interval: busy(start, start + 60),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     })
 }
 
@@ -300,8 +313,7 @@ fn failed(refusal: Refusal) -> News {
 }
 
 fn accepted(start: u64) -> News {
-    let start = second(start);
-    News::Accepted { start }
+    News::accepted(second(start))
 }
 
 const OF_JOB: Key = Key::Desk(desk::Key::Job(JOB));

@@ -1,6 +1,9 @@
 //! From a submission to a placement: the searchers, the choice of an offer, and what follows a refusal.
 
 use super::*;
+use crate::commit::Members;
+use crate::job::Assignment;
+use crate::shared::Shared;
 use Did::{Forget, Persist, Send, Tell};
 use commit::Standing;
 
@@ -53,7 +56,7 @@ fn a_search_asks_for_whole_slots_after_the_lead() {
         wanted,
     };
     assert_eq!(
-        bench.at(11).obey(Command::Submit(long)),
+        bench.at(11).obey(Command::submit(long)),
         [Persist(OF_JOB), Send(1, search)]
     );
 }
@@ -300,16 +303,28 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
     };
     assert_eq!(
         bench.vote(50, question),
-        [Persist(SEAT), Send(50, Message::Commit(prepared))]
+        [Persist(SEAT), Send(50, Message::Commit(prepared.clone()))]
     );
     assert_eq!(
         bench.vote(50, prepared),
         [
             Persist(TASK),
-            Send(50, Message::Commit(Vote::Commit { attempt: one }))
+            Send(
+                50,
+                Message::Commit(Vote::Commit {
+                    attempt: one,
+                    members: Shared::new(Members::default()),
+                })
+            )
         ]
     );
-    bench.vote(50, Vote::Commit { attempt: one });
+    bench.vote(
+        50,
+        Vote::Commit {
+            attempt: one,
+            members: Shared::new(Members::default()),
+        },
+    );
     assert_eq!(
         bench.vote(50, Vote::Committed { attempt: one }),
         [
@@ -329,6 +344,7 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
     let started = News::Started {
         attempt: one.epoch,
         until: second(120),
+        assignment: Assignment::any(),
     };
     assert_eq!(bench.ring_until(60), [Persist(SEAT), Tell(7, started)]);
     let ended = Command::Ended {
@@ -353,7 +369,7 @@ fn a_grid_of_one_node_works_if_searchers_offer_themselves() {
     );
     assert_eq!(
         bench.obey(ended.clone()),
-        [Persist(SEAT), Send(50, Message::Commit(told))]
+        [Persist(SEAT), Send(50, Message::Commit(told.clone()))]
     );
     assert_eq!(bench.obey(ended), [], "what does not run cannot end");
     assert_eq!(
@@ -462,7 +478,7 @@ fn an_unsupported_job_is_refused_with_the_reason_and_leaves_no_state() {
     ] {
         let mut bench = Bench::among(CONFIG, 2);
         let before = bench.machine().clone();
-        assert_eq!(bench.obey(Command::Submit(job)), [Tell(7, failed(refusal))]);
+        assert_eq!(bench.obey(Command::submit(job)), [Tell(7, failed(refusal))]);
         assert_eq!(*bench.machine(), before);
     }
 }
@@ -526,6 +542,7 @@ fn a_job_that_loses_a_node_before_its_start_moves() {
         [
             Persist(TASK),
             Send(4, release(one)),
+            Persist(OF_JOB),
             Send(1, search(2, 2, 120)),
             Send(2, search(2, 2, 120))
         ]
@@ -533,7 +550,7 @@ fn a_job_that_loses_a_node_before_its_start_moves() {
     // The search asks for one node more, because the lost node is avoided.
     bench.hear(1, found(2, 120, 1, &[4, 5]));
     assert_eq!(bench.hear(2, not_found(2, 9)), [Send(5, prepare(two, 120))]);
-    let moved = News::Moved { start: second(120) };
+    let moved = News::moved(second(120));
     let did = bench.agree(&[5], two);
     assert!(did.contains(&Tell(7, moved)), "{did:?}");
 }
@@ -569,39 +586,57 @@ fn a_new_placement_starts_after_the_earlier_attempt_must_have_ended() {
     );
 }
 
+/// How an attempt that runs on node 4 fails at 70, for a job with this policy.
+fn fails_at_70(retry: Retry, vote: impl Fn(Attempt) -> Vote) -> Effects {
+    let mut bench = Bench::among(CONFIG, 2);
+    bench.submit_with(retry);
+    bench.hear(1, found(1, 60, 1, &[4]));
+    bench.hear(2, found(1, 60, 1, &[4]));
+    let one = attempt(1, 1);
+    bench.agree(&[4], one);
+    bench.at(70).vote(4, vote(one))
+}
+
 #[test]
-fn a_job_that_loses_a_node_while_it_runs_is_placed_again_or_fails_as_configured() {
-    use commit::AfterLoss;
-    for after_loss in [AfterLoss::Restart, AfterLoss::GiveUp] {
-        let mut bench = Bench::among(
-            Config {
-                after_loss,
-                ..CONFIG
-            },
-            2,
-        );
-        bench.submit(7, 1);
-        bench.hear(1, found(1, 60, 1, &[4]));
-        bench.hear(2, found(1, 60, 1, &[4]));
-        let one = attempt(1, 1);
-        bench.agree(&[4], one);
-        let gone = alive(one, Standing::Gone);
-        let mut expected = vec![Persist(TASK), Send(4, release(one))];
-        expected.extend(match after_loss {
-            AfterLoss::Restart => vec![Send(1, search(2, 2, 180)), Send(2, search(2, 2, 180))],
-            AfterLoss::GiveUp => vec![
-                Persist(OF_JOB),
-                Tell(7, News::Failed(Failure::NodeLost)),
-                Forget(OF_JOB),
-            ],
+fn a_job_that_may_have_run_is_placed_again_only_as_its_policy_says() {
+    let gone = |attempt| alive(attempt, Standing::Gone);
+    let broke = |attempt| Vote::Ended {
+        attempt,
+        outcome: Outcome::Broke,
+    };
+    let overran = |attempt| Vote::Ended {
+        attempt,
+        outcome: Outcome::Overran,
+    };
+    type Fails = fn(Attempt) -> Vote;
+    for (retry, vote, failure) in [
+        (Retry::Never, gone as Fails, Some(Failure::NodeLost)),
+        (Retry::Never, broke, Some(Failure::Broke)),
+        (Retry::Never, overran, Some(Failure::Overran)),
+        (Retry::OnNodeLoss(1), gone, None),
+        (Retry::OnNodeLoss(0), gone, Some(Failure::NodeLost)),
+        (Retry::OnNodeLoss(1), broke, Some(Failure::Broke)),
+        (Retry::OnNodeLoss(1), overran, Some(Failure::Overran)),
+        (Retry::Always(1), gone, None),
+        (Retry::Always(1), broke, None),
+        (Retry::Always(1), overran, None),
+        (Retry::Always(0), overran, Some(Failure::Overran)),
+    ] {
+        let did = fails_at_70(retry, vote);
+        let told = did.iter().find_map(|did| match did {
+            Tell(7, News::Failed(failure)) => Some(*failure),
+            _ => None,
         });
-        assert_eq!(bench.at(70).vote(4, gone), expected);
+        assert_eq!(told, failure, "{retry:?}: {did:?}");
+        let searches = |did: &Did| matches!(did, Send(_, Message::Search { .. }));
+        assert_eq!(did.iter().any(searches), failure.is_none(), "{retry:?}");
     }
 }
 
 #[test]
-fn a_job_that_overruns_whenever_it_has_started_fails_in_the_end() {
-    let mut bench = asking(1);
+fn a_job_runs_again_only_as_often_as_it_may() {
+    let mut bench = Bench::among(CONFIG, 3);
+    bench.submit_with(Retry::Always(2));
     let mut told = Vec::new();
     for (number, start, nodes) in [(1, 60, &[4][..]), (2, 180, &[4, 5]), (3, 300, &[6, 4, 5])] {
         let attempt = attempt(1, number);
@@ -610,22 +645,20 @@ fn a_job_that_overruns_whenever_it_has_started_fails_in_the_end() {
         let node = [4, 5, 6][round as usize - 1];
         bench.hear(2, not_found(round, 9));
         told.extend(bench.agree(&[node], attempt));
-        // The reservation is over, and the job has not ended.
-        let gone = alive(attempt, Standing::Gone);
-        told.extend(bench.at(start + 60).vote(node, gone));
+        let outcome = Outcome::Overran;
+        let overran = Vote::Ended { attempt, outcome };
+        told.extend(bench.at(start + 60).vote(node, overran));
         bench.vote(node, released(attempt));
     }
     let told = told.into_iter().filter(|did| matches!(did, Tell(..)));
-    let moved = |start| News::Moved {
-        start: second(start),
-    };
+    let moved = |start| News::moved(second(start));
     assert_eq!(
         told.collect::<Vec<_>>(),
         [
             accepted(60),
             moved(180),
             moved(300),
-            News::Failed(Failure::NodeLost)
+            News::Failed(Failure::Overran)
         ]
         .map(|news| Tell(7, news))
     );
@@ -700,9 +733,7 @@ fn a_waiting_job_moves_when_an_earlier_placement_is_found() {
         [Send(3, prepare(two, 1200)), Send(4, prepare(two, 1200))]
     );
     let did = bench.agree(&[3, 4], two);
-    let moved = News::Moved {
-        start: second(1200),
-    };
+    let moved = News::moved(second(1200));
     assert!(did.contains(&Tell(7, moved)), "{did:?}");
     // The old placement is released only after the new one is committed.
     assert!(did.contains(&Send(5, release(attempt(1, 1)))), "{did:?}");

@@ -72,11 +72,19 @@ mod wire {
         let failure = Failure::Refused(Refusal::TooLarge);
         for stage in [
             Stage::Open,
-            Stage::Accepted { start },
+            Stage::Accepted {
+                start,
+                attempt: Epoch::new(1),
+            },
+            Stage::Lost,
             Stage::Cancelled,
             Stage::Failed(failure),
         ] {
-            survives(&Record::Desk(desk::Record::Job(job(7, 2), stage)));
+            survives(&Record::Desk(desk::Record::Job {
+                job: job(7, 2),
+                payload: Payload::new(b"true").unwrap(),
+                stage,
+            }));
         }
         let life = Incarnation::new(2);
         survives(&Record::Overlay(cyclon::Record::Incarnation(life)));

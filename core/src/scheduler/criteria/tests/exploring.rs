@@ -160,14 +160,14 @@ fn a_submitter_finds_itself_when_another_node_names_it() {
 fn a_node_alone_in_the_grid_uses_itself() {
     let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Alone);
     assert_eq!(
-        bench.obey(Command::Submit(wanting(1, Criterion::Closest))),
+        bench.obey(Command::submit(wanting(1, Criterion::Closest))),
         [Persist(OF_JOB), Send(50, prepare(attempt(1, 1), 60))]
     );
     let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Alone);
     let mut expected = vec![Persist(OF_JOB)];
     expected.extend(given_up(Refusal::TooLarge));
     assert_eq!(
-        bench.obey(Command::Submit(wanting(2, Criterion::Closest))),
+        bench.obey(Command::submit(wanting(2, Criterion::Closest))),
         expected
     );
 }
@@ -180,7 +180,7 @@ fn iterations_begin_at_different_nodes_of_the_view_and_then_at_links_of_a_guide(
         ..CONFIG
     };
     let mut bench = Bench::meeting(config, &[1, 2]);
-    let did = bench.obey(Command::Submit(wanting(1, NEVER)));
+    let did = bench.obey(Command::submit(wanting(1, NEVER)));
     assert_eq!(did, [Persist(OF_JOB), ask(1, 1, Nobody)]);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[])), [ask(2, 2, Nobody)]);
     // The view is used up: its first node is the guide, to a node where no iteration has begun.

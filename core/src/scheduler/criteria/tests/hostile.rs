@@ -288,7 +288,11 @@ fn records_that_do_not_fit_their_keys_are_ignored() {
     let mut bench = Bench::meeting(CONFIG, &[1]);
     let mut other = wanting(1, CHEAPEST);
     other.id = JobId::new(8);
-    let record = Record::Desk(desk::Record::Job(other, desk::Stage::Open));
+    let record = Record::Desk(desk::Record::Job {
+        job: other,
+        payload: Payload::EMPTY,
+        stage: desk::Stage::Open,
+    });
     bench.write(OF_JOB, record.clone());
     bench.write(Key::Overlay(cyclon::Key::Known), record);
     bench.restart();

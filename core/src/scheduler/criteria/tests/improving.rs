@@ -12,7 +12,7 @@ const TWICE: Config = Config {
 /// A job for two nodes has 3 and 4, from 300 on, and its second iteration begins at 2.
 fn placed(config: Config, criterion: Criterion) -> Bench {
     let mut bench = Bench::meeting(config, &[1, 2]);
-    bench.obey(Command::Submit(wanting(2, criterion)));
+    bench.obey(Command::submit(wanting(2, criterion)));
     bench.hear(1, seen(1, 1, &[busy(0, 9000)], &[2, 3, 4]));
     bench.hear(2, seen(1, 2, &[busy(0, 9000)], &[]));
     bench.hear(3, seen(1, 3, &[busy(0, 300)], &[]));
@@ -174,7 +174,7 @@ fn a_placement_found_during_a_vote_is_tried_later_if_its_start_is_not_too_near()
         ..CONFIG
     };
     let mut bench = Bench::meeting(config, &[1, 2]);
-    bench.obey(Command::Submit(wanting(2, Criterion::Soonest)));
+    bench.obey(Command::submit(wanting(2, Criterion::Soonest)));
     // The first iteration finds 1 and 3 from 180 on. While they vote, the second finds 2 and 4 from 120 on.
     let late = [busy(0, 180)];
     bench.hear(1, seen(1, 1, &late, &[3]));

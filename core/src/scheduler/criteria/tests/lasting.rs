@@ -59,7 +59,7 @@ fn a_job_that_is_cancelled_later_is_aborted_or_released_first() {
         job,
         through: epoch,
     };
-    bench.vote(1, released);
+    bench.vote(1, released.clone());
     let did = bench.vote(2, released);
     assert!(did.contains(&Tell(7, News::Cancelled)), "{did:?}");
     assert_eq!(bench.jobs(), 0);
@@ -73,7 +73,7 @@ fn a_leaver_takes_no_job_answers_no_question_and_goes_on_with_its_jobs() {
     let mut other = wanting(1, CHEAPEST);
     other.id = JobId::new(8);
     assert_eq!(
-        bench.obey(Command::Submit(other)),
+        bench.obey(Command::submit(other)),
         [Tell(8, failed(Refusal::Leaving))]
     );
     let did = bench.agree(&[1, 2], attempt(1, 1));
@@ -84,7 +84,7 @@ fn a_leaver_takes_no_job_answers_no_question_and_goes_on_with_its_jobs() {
 fn a_leaver_does_not_select_itself() {
     let (mut bench, _) = Bench::boot(CONFIG, Bootstrap::Alone);
     bench.meet(1);
-    bench.obey(Command::Submit(wanting(1, Criterion::Soonest)));
+    bench.obey(Command::submit(wanting(1, Criterion::Soonest)));
     bench.obey(Command::Leave);
     assert_eq!(
         bench.hear(1, seen(1, 1, &[busy(0, 300)], &[50])),
@@ -94,7 +94,7 @@ fn a_leaver_does_not_select_itself() {
 
 #[test]
 fn a_node_that_crashes_after_any_effect_goes_on_with_its_persisted_jobs() {
-    let submit = Event::Command(Command::Submit(wanting(1, CHEAPEST)));
+    let submit = Event::Command(Command::submit(wanting(1, CHEAPEST)));
     let all = Bench::meeting(CONFIG, &[1]).effects_of(&submit);
     for effects in 0..=all {
         let mut bench = Bench::meeting(CONFIG, &[1]);

@@ -1,6 +1,7 @@
 //! Exact effects, phase by phase. Times are in seconds, slots take a minute, and random choices always take the first.
 //! Node `n` is `n` milliseconds from the origin, and its price is `n`.
 
+use crate::job::brief::Brief;
 use core::num::NonZeroU32;
 use std::vec;
 use std::vec::Vec;
@@ -8,7 +9,7 @@ use std::vec::Vec;
 use super::*;
 use crate::commit::{Message as Vote, Permission, coordinator};
 use crate::id::{Epoch, Incarnation};
-use crate::job::{Command, Criterion, Demand, Failure, Job, News, Outcome, Submitter};
+use crate::job::{Command, Criterion, Demand, Failure, Job, News, Outcome, Payload, Submitter};
 use crate::machine::{Driver, Effect, Shown};
 use crate::overlay::view::Link;
 use crate::overlay::vivaldi;
@@ -174,8 +175,13 @@ impl Shown<Node> for Did {
         match effect {
             Effect::Persist(key, _) => Some(Self::Persist(key)),
             Effect::Forget(key) => Some(Self::Forget(key)),
-            Effect::Send { to, message } => Some(Self::Send(to.get(), message)),
-            Effect::Notify(Notice { job, news }) => Some(Self::Tell(job.get(), news)),
+            Effect::Send { to, mut message } => {
+                if let Message::Commit(vote) = message {
+                    message = Message::Commit(vote.brief()?);
+                }
+                Some(Self::Send(to.get(), message))
+            }
+            Effect::Notify(Notice { job, news }) => Some(Self::Tell(job.get(), news.brief()?)),
             Effect::Wake { .. } | Effect::Cancel(_) => None,
         }
     }
@@ -197,7 +203,7 @@ impl Bench {
     /// A node with neighbours 1 to 3, and a job for `count` nodes submitted at zero.
     fn searching(config: Config, count: u32, criterion: Criterion) -> (Self, Effects) {
         let mut bench = Self::meeting(config, &[1, 2, 3]);
-        let did = bench.obey(Command::Submit(wanting(count, criterion)));
+        let did = bench.obey(Command::submit(wanting(count, criterion)));
         (bench, did)
     }
 
@@ -356,6 +362,7 @@ fn prepare(attempt: Attempt, start: u64) -> Said {
         interval: busy(start, start + 60),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     })
 }
 
@@ -393,13 +400,11 @@ fn given_up(refusal: Refusal) -> Effects {
 }
 
 fn accepted(start: u64) -> News {
-    let start = second(start);
-    News::Accepted { start }
+    News::accepted(second(start))
 }
 
 fn moved(start: u64) -> News {
-    let start = second(start);
-    News::Moved { start }
+    News::moved(second(start))
 }
 
 const OF_JOB: Key = Key::Desk(desk::Key::Job(JOB));

@@ -83,7 +83,7 @@ fn a_set_starts_when_all_of_it_is_free_in_whole_slots_after_the_lead() {
     // 61 seconds take two slots; the lead ends at 71, and the next slot begins at 120.
     let mut long = Job::new(JOB, nodes(2), Span::from_secs(61)).unwrap();
     long.criterion = CHEAPEST;
-    bench.at(11).obey(Command::Submit(long));
+    bench.at(11).obey(Command::submit(long));
     bench.hear(1, seen(1, 1, &[busy(0, 150)], &[4]));
     let one = attempt(1, 1);
     // The first node is free from 180 on, and the second from 400 on.
@@ -92,6 +92,7 @@ fn a_set_starts_when_all_of_it_is_free_in_whole_slots_after_the_lead() {
         interval: busy(420, 540),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        payload: Payload::EMPTY,
     });
     assert_eq!(
         bench.hear(4, seen(1, 4, &[busy(200, 400)], &[])),
@@ -117,7 +118,7 @@ fn a_job_that_cannot_be_placed_is_refused_with_the_reason_and_without_a_hold() {
             };
             // The grid has no nodes but 1 and 2.
             let mut bench = Bench::meeting(config, &[1, 2]);
-            let mut did = bench.obey(Command::Submit(wanting(count, criterion)));
+            let mut did = bench.obey(Command::submit(wanting(count, criterion)));
             let mut all = did.clone();
             while let Some(Send(node, Message::Look { look, .. })) =
                 did.iter().find(|did| matches!(did, Send(..)))
@@ -162,7 +163,7 @@ fn the_refusal_is_that_of_the_iteration_that_came_furthest() {
 fn an_unsupported_job_is_refused_immediately() {
     let submit = |job: Job| {
         let mut bench = Bench::meeting(CONFIG, &[1]);
-        let did = bench.obey(Command::Submit(job));
+        let did = bench.obey(Command::submit(job));
         assert_eq!(bench.jobs(), 0);
         did
     };
@@ -189,8 +190,8 @@ fn an_unsupported_job_is_refused_immediately() {
     picky.requirement = crate::resource::Requirement::any().with(gpu, 1);
     assert_eq!(submit(picky), refused(Refusal::unknown(gpu)));
     let mut bench = Bench::meeting(CONFIG, &[1]);
-    bench.obey(Command::Submit(two));
-    assert_eq!(bench.obey(Command::Submit(two)), refused(Refusal::Known));
+    bench.obey(Command::submit(two));
+    assert_eq!(bench.obey(Command::submit(two)), refused(Refusal::Known));
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn after_a_refusal_the_search_avoids_the_refusing_node_until_the_rounds_are_over
 #[test]
 fn a_node_that_refused_is_asked_again_if_there_are_no_others() {
     let mut bench = Bench::meeting(CONFIG, &[1, 2]);
-    let did = bench.obey(Command::Submit(wanting(2, CHEAPEST)));
+    let did = bench.obey(Command::submit(wanting(2, CHEAPEST)));
     bench.explore(did, &[(1, &[2]), (2, &[1])]);
     let did = bench.vote(1, refused(attempt(1, 1)));
     assert_eq!(
@@ -244,7 +245,7 @@ fn a_node_without_neighbours_waits_for_some_while_it_has_rounds() {
     };
     let join = |introduced: bool| {
         let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1).into()));
-        let did = bench.obey(Command::Submit(wanting(2, CHEAPEST)));
+        let did = bench.obey(Command::submit(wanting(2, CHEAPEST)));
         assert_eq!(did, [Persist(OF_JOB)]);
         assert_eq!(bench.due(Timer::Due), Some(second(512)));
         if introduced {
@@ -281,11 +282,12 @@ fn a_new_placement_starts_after_the_earlier_attempt_must_have_ended() {
             interval: busy(start, start + 420),
             lease: CONFIG.commit.lease,
             submitter: NOBODY,
+            payload: Payload::EMPTY,
         };
         [Send(node, Message::Commit(prepare))]
     };
     let (one, two, three) = (attempt(1, 1), attempt(1, 2), attempt(1, 3));
-    bench.obey(Command::Submit(long));
+    bench.obey(Command::submit(long));
     assert_eq!(find(&mut bench, 1), asked(1, one, 60));
     bench.agree(&[1], one);
     assert_eq!(bench.ring_until(57), [Send(1, permit(one, 480))]);

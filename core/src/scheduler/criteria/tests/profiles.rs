@@ -1,6 +1,7 @@
 //! The profile of a node, and the profiles of its neighbours.
 
 use super::*;
+use crate::commit::Members;
 use Did::Send;
 
 /// The profiles in the only overlay message to this node.
@@ -67,7 +68,13 @@ fn committed_time_is_busy_in_the_schedule_and_in_the_profile() {
     let before = bench.machine().descriptor().version;
     let attempt = attempt(9, 1);
     bench.vote(4, prepare_vote(attempt, 120));
-    bench.vote(4, Vote::Commit { attempt });
+    bench.vote(
+        4,
+        Vote::Commit {
+            attempt,
+            members: Shared::new(Members::default()),
+        },
+    );
     assert_eq!(bench.machine().schedule.windows(), [busy(120, 180)]);
     assert_eq!(bench.machine().profile().free, busy(0, 120));
     assert!(bench.machine().descriptor().version > before);

@@ -82,14 +82,19 @@ mod wire {
         let failure = Failure::Refused(Refusal::NotAcceptable);
         for stage in [
             desk::Stage::Open,
-            desk::Stage::Accepted { start },
+            desk::Stage::Accepted {
+                start,
+                attempt: Epoch::new(1),
+            },
+            desk::Stage::Lost,
             desk::Stage::Cancelled,
             desk::Stage::Failed(failure),
         ] {
-            survives(&Record::Desk(desk::Record::Job(
-                wanting(2, CHEAPEST),
+            survives(&Record::Desk(desk::Record::Job {
+                job: wanting(2, CHEAPEST),
+                payload: Payload::new(b"true").unwrap(),
                 stage,
-            )));
+            }));
         }
         let life = Incarnation::new(2);
         survives(&Record::Overlay(cyclon::Record::Incarnation(life)));

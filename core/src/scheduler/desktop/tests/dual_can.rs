@@ -116,6 +116,7 @@ fn give(network: &mut Network, node: u64, job: Job) {
         home: id(777),
         term,
         carried: 0,
+        payload: Payload::EMPTY,
     };
     let from = id(777);
     let message = Message::Runs(give);

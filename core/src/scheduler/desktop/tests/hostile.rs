@@ -48,6 +48,7 @@ fn custody(rng: &mut Xoshiro256PlusPlus) -> custody::Message {
             home: id(u64::from(rng.below(3))),
             term,
             carried: rng.below(u32::MAX),
+            payload: Payload::EMPTY,
         },
         1 => {
             let answers = [Answer::Taken, Answer::NotTaken];
@@ -57,7 +58,10 @@ fn custody(rng: &mut Xoshiro256PlusPlus) -> custody::Message {
         2 => {
             let standings = [
                 Standing::Running,
-                Standing::Waiting { start: None },
+                Standing::Waiting {
+                    start: None,
+                    at: None,
+                },
                 Standing::Ended(Ending::Lost),
                 Standing::Ended(Ending::Done),
             ];

@@ -13,7 +13,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::job::Outcome;
+use crate::job::{Outcome, Retry};
 use crate::machine::{Effect, EffectQueue};
 use crate::resource::{Kind, Requirement};
 
@@ -60,6 +60,7 @@ fn job(number: u64, cores: u64, memory: u64) -> Job {
     let one = Demand::Nodes(core::num::NonZeroU32::MIN);
     let mut job = Job::new(JobId::new(number), one, Span::from_secs(1000)).unwrap();
     job.requirement = needs(cores, memory);
+    job.retry = Retry::OnNodeLoss(9);
     job
 }
 
@@ -255,7 +256,7 @@ impl Network {
 
     fn submit(&mut self, node: u64, mut job: Job) {
         job.submitted = self.now;
-        self.command(id(node), job::Command::Submit(job));
+        self.command(id(node), job::Command::submit(job));
     }
 
     /// Lets so many seconds pass.
@@ -296,7 +297,7 @@ impl Network {
     fn news_of(&self, job: u64) -> Vec<News> {
         let job = JobId::new(job);
         let news = self.news.iter().filter(|(_, of, _)| *of == job);
-        news.map(|(_, _, news)| *news).collect()
+        news.map(|(_, _, news)| news.clone()).collect()
     }
 
     /// The node of each start of a job.

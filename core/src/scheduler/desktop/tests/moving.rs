@@ -34,6 +34,7 @@ fn arrive(network: &mut Network, job: Job, carried: u32) {
         home: id(77),
         term,
         carried,
+        payload: Payload::EMPTY,
     };
     let said = answers(network, 0, Message::Runs(give));
     let claim = said.iter().find_map(|message| match message {

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::*;
+use crate::job::{Command, Payload};
 use crate::overlay::flood::{FloodId, Header};
 use crate::scaled;
 use crate::time::Time;
@@ -16,10 +17,7 @@ fn a_job_runs_where_it_fits_and_its_end_is_told_once() {
     assert!(place == [id(2)] || place == [id(3)], "{place:?}");
     network.pass(2000);
     let news = network.news_of(1);
-    assert!(matches!(
-        news[0],
-        News::Accepted { .. } | News::Started { .. }
-    ));
+    assert!(matches!(news[0], News::Accepted(_) | News::Assigned(_)));
     let last: Vec<&News> = news.iter().filter(|news| news.is_last()).collect();
     assert_eq!(last, [&News::Finished]);
     // No node and no disk has anything left of the job.
@@ -52,7 +50,7 @@ fn a_job_runs_whenever_some_node_can_run_it() {
                 .iter()
                 .any(|size| size.0 >= cores.max(1) && size.1 >= memory);
             network.pass(900);
-            let last = *network.news_of(number).last().unwrap();
+            let last = network.news_of(number).last().unwrap().clone();
             let none = News::Failed(Failure::Refused(Refusal::NoMatch));
             let expected = if able { News::Finished } else { none };
             assert_eq!(last, expected, "{cores} cores and {memory} on {sizes:?}");
@@ -222,7 +220,7 @@ fn a_node_answers_a_flooded_search_if_it_can_run_the_job() {
     // A leaver takes no new job.
     network.submit(0, job(3, 4, 1));
     network.pass(30);
-    network.command(id(0), job::Command::Leave);
+    network.command(id(0), Command::Leave);
     assert_eq!(answers(&mut network, 0, search(4, job(4, 4, 1))), []);
 }
 
@@ -318,4 +316,43 @@ fn a_job_starts_at_once_before_waiting_ones_only_if_it_may_pass_them() {
         merit.unwrap().turn == Turn::Later
     };
     assert_eq!([1, 2, 3].map(waits), [true, false, false]);
+}
+
+#[test]
+fn a_submitter_is_told_which_node_runs_its_job_and_the_runner_what_to_run() {
+    let mut network = Network::new(config(), &[(1, 4), (2, 8), (4, 16), (8, 32)]);
+    let payload = Payload::new(b"true").unwrap();
+    let job = job(1, 3, 10);
+    let submit = Command::Submit {
+        job,
+        payload: payload.clone(),
+    };
+    network.command(id(0), submit);
+    network.pass(60);
+    let runner = network.started(1)[0];
+    let mut seen = 0;
+    for news in network.news_of(1) {
+        match news {
+            News::Accepted(told) | News::Moved(told) => {
+                assert_eq!(told.get().nodes, [runner]);
+                seen |= 1;
+            }
+            News::Assigned(told) => {
+                assert_eq!(told.get().payload, payload);
+                seen |= 2;
+            }
+            News::Started {
+                attempt,
+                assignment,
+                ..
+            } => {
+                assert_eq!(assignment.get().payload, payload);
+                assert_eq!(assignment.get().placement.attempt, attempt);
+                assert_eq!(assignment.get().placement.nodes, [runner]);
+                seen |= 4;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(seen, 7);
 }

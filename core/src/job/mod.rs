@@ -12,21 +12,27 @@
 //! let four_nodes = Demand::Nodes(NonZeroU32::new(4).unwrap());
 //! let mut job = Job::new(JobId::new(17), four_nodes, Span::from_secs(3600))?;
 //! job.deadline = Some(Time::from_secs(86_400));
-//! let command = Command::Submit(job);
+//! let command = Command::submit(job);
 //!
 //! assert_eq!(Job::new(JobId::new(18), four_nodes, Span::ZERO), Err(JobError::ZeroEstimate));
 //! # let _ = command;
 //! # Ok::<(), JobError>(())
 //! ```
 
+#[cfg(test)]
+pub(crate) mod brief;
+#[cfg(feature = "alloc")]
+mod host;
 mod site;
 
+#[cfg(feature = "alloc")]
+pub use host::{Assignment, Command, News, Notice, Payload, Placement, Survival};
 pub use site::{OwnJob, Seen, SiteReport};
 
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::id::{Epoch, JobId, OrganisationId, UserId};
+use crate::id::{JobId, OrganisationId, UserId};
 use crate::resource::{Dimension, Requirement};
 use crate::time::{Span, Time};
 
@@ -52,11 +58,13 @@ pub struct Job {
     pub criterion: Criterion,
     /// Which organisations' nodes it may run on.
     pub scope: Scope,
+    /// Whether it may run again.
+    pub retry: Retry,
 }
 
 impl Job {
-    /// A job of user 0 in organisation 0, submitted at the origin, without requirement or deadline, as soon as possible.
-    /// Set the other fields as needed.
+    /// A job of user 0 in organisation 0, submitted at the origin, without requirement or deadline, as soon as possible,
+    /// that never runs again. Set the other fields as needed.
     pub const fn new(id: JobId, demand: Demand, estimate: Span) -> Result<Self, JobError> {
         if estimate.is_zero() {
             return Err(JobError::ZeroEstimate);
@@ -71,6 +79,7 @@ impl Job {
             deadline: None,
             criterion: Criterion::Soonest,
             scope: Scope::Grid,
+            retry: Retry::Never,
         })
     }
 
@@ -135,63 +144,64 @@ pub enum Scope {
     Organisation,
 }
 
+/// Whether a job runs again after an attempt that may have run, perhaps to its end.
+///
+/// An attempt that failed before it can have started is always made again: it costs nothing of this.
+///
+/// ```
+/// use gridweave_core::job::{Failure, Retry};
+///
+/// assert_eq!(Retry::OnNodeLoss(2).after(Failure::NodeLost), Some(Retry::OnNodeLoss(1)));
+/// assert_eq!(Retry::OnNodeLoss(2).after(Failure::Broke), None);
+/// assert_eq!(Retry::Always(1).after(Failure::Overran), Some(Retry::Always(0)));
+/// assert_eq!(Retry::Always(0).after(Failure::NodeLost), None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Retry {
+    /// It does not run again: its program may not bear that.
+    #[default]
+    Never,
+    /// At most so many times, each time after a node was lost.
+    OnNodeLoss(u8),
+    /// At most so many times, each time after a node was lost, or the job broke or overran.
+    Always(u8),
+}
+
+impl Retry {
+    /// How often the job may run again at most.
+    pub const fn times(self) -> u8 {
+        match self {
+            Self::Never => 0,
+            Self::OnNodeLoss(times) | Self::Always(times) => times,
+        }
+    }
+
+    /// What is left after an attempt that ended like this, if the job may run again.
+    pub const fn after(self, failure: Failure) -> Option<Self> {
+        let is_loss = matches!(failure, Failure::NodeLost);
+        let is_own = matches!(failure, Failure::Broke | Failure::Overran);
+        match self {
+            Self::OnNodeLoss(times) if is_loss && times > 0 => {
+                Some(Self::OnNodeLoss(times.saturating_sub(1)))
+            }
+            Self::Always(times) if (is_loss || is_own) && times > 0 => {
+                Some(Self::Always(times.saturating_sub(1)))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Why a job cannot be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum JobError {
     /// Its estimate is zero.
     ZeroEstimate,
-}
-
-/// What a host asks of a scheduler.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Command {
-    /// Run this job.
-    Submit(Job),
-    /// Stop this job, wherever it waits or runs.
-    Cancel(JobId),
-    /// An attempt that this node was told to start has ended by itself. Nothing happens if that attempt does not run
-    /// here any more.
-    Ended {
-        /// The job that ended.
-        job: JobId,
-        /// The attempt, from [`News::Started`].
-        attempt: Epoch,
-        /// Whether it did its work.
-        outcome: Outcome,
-    },
-    /// What became of an attempt that this node had started in an earlier life. The host says this for each such
-    /// attempt after the records of that life and before [`Event::Start`](crate::machine::Event::Start); an attempt of
-    /// which it says nothing is taken not to run any more.
-    ///
-    /// An attempt that runs goes on if its time allows; else the host is told [`News::Stopped`].
-    Survived {
-        /// The job.
-        job: JobId,
-        /// The attempt, from [`News::Started`].
-        attempt: Epoch,
-        /// What became of it.
-        survival: Survival,
-    },
-    /// Hand over what this node keeps, and leave the grid.
-    Leave,
-    /// What the host sees at a site that this node does not own. Only `aria` stands before such a site; nothing happens
-    /// if its site is not foreign.
-    Site(SiteReport),
-}
-
-/// What became of an attempt while the machine that had started it was down.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Survival {
-    /// It runs.
-    Runs {
-        /// When the host ends it: the time that it was told last.
-        until: Time,
-    },
-    /// It has ended by itself.
-    Ended(Outcome),
+    /// Its payload has more bytes than it may.
+    PayloadTooLong,
 }
 
 /// How a job ended on the node that ran it.
@@ -202,101 +212,17 @@ pub enum Outcome {
     Done,
     /// It stopped with an error.
     Broke,
+    /// It still ran when its time was over, and was stopped.
+    Overran,
 }
 
-/// What a scheduler tells its host about a job.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Notice {
-    /// The job.
-    pub job: JobId,
-    /// What happened to it.
-    pub news: News,
-}
-
-/// What happens to a job.
-///
-/// The submitter tells its host first [`Accepted`](Self::Accepted), or at once the outcome; then any number of
-/// [`Moved`](Self::Moved); and last exactly one of [`Finished`](Self::Finished), [`Failed`](Self::Failed) or
-/// [`Cancelled`](Self::Cancelled). If the submitter knows the name of a new job already, the only news is
-/// [`Refusal::Known`], and it says nothing of the known job. One name used at two nodes at once is not detected.
-///
-/// Only a node that runs a job tells its host [`Started`](Self::Started), to begin an attempt, then any number of
-/// [`Extended`](Self::Extended), and [`Stopped`](Self::Stopped), to end it early, perhaps at once. **The host ends the
-/// attempt at the time that it was told last, even if this machine is down then**: other nodes count on that, and may
-/// start the job elsewhere.
-///
-/// An attempt is named by a number. All nodes of one attempt hear the same number, and two attempts at a job on one node
-/// never have the same.
-///
-/// A node tells its host [`Orphaned`](Self::Orphaned) if it had a job and no longer hears from the job's home.
-///
-/// A node before a foreign site tells its host first [`Queue`](Self::Queue), and [`Started`](Self::Started) only after
-/// the host has reported the start. [`Extended`](Self::Extended) and [`Stopped`](Self::Stopped) may come before it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum News {
-    /// It will run.
-    Accepted {
-        /// When it is expected to start.
-        start: Time,
-    },
-    /// It will run on other nodes or at another time than told before.
-    Moved {
-        /// When it is expected to start now.
-        start: Time,
-    },
-    /// Begin it here.
-    Started {
-        /// The attempt that begins.
-        attempt: Epoch,
-        /// When the host ends it, unless this is extended.
-        until: Time,
-    },
-    /// It may run here for longer.
-    Extended {
-        /// The attempt that runs here.
-        attempt: Epoch,
-        /// When the host ends it, unless this is extended again.
-        until: Time,
-    },
-    /// End it here.
-    Stopped {
-        /// The attempt that must not run here any more.
-        attempt: Epoch,
-    },
-    /// This node had it, no longer hears from its home, and has dropped it.
-    Orphaned,
-    /// It is done.
-    Finished,
-    /// It will not be done.
-    Failed(Failure),
-    /// It was cancelled.
-    Cancelled,
-    /// Have the site queue it. Only a node before a foreign site tells this, and again after a restart. If the host has
-    /// queued this attempt before, it does not queue it again, but reports how it is.
-    Queue {
-        /// The attempt to queue.
-        attempt: Epoch,
-        /// The attempt does not start at this time or later, unless this is extended: the host sees to that.
-        until: Time,
-    },
-    /// Take it out of the queue of the site, unless it has started. The host reports what became of that.
-    Withdraw {
-        /// The attempt that is to go elsewhere.
-        attempt: Epoch,
-    },
-}
-
-impl News {
-    /// Whether this is the outcome: the last news at the submitter. [`Refusal::Known`] is not, because more news of the
-    /// known job may follow.
-    pub const fn is_last(&self) -> bool {
+impl Outcome {
+    /// Why the job is not done, unless it is.
+    pub const fn failure(self) -> Option<Failure> {
         match self {
-            Self::Failed(failure) => !matches!(failure, Failure::Refused(Refusal::Known)),
-            Self::Finished | Self::Cancelled => true,
-            _ => false,
+            Self::Done => None,
+            Self::Broke => Some(Failure::Broke),
+            Self::Overran => Some(Failure::Overran),
         }
     }
 }
@@ -308,9 +234,9 @@ impl News {
 pub enum Failure {
     /// It was never accepted.
     Refused(Refusal),
-    /// In every attempt a node that ran it, or was about to, was lost, or the job had not ended when its time was over.
+    /// A node that ran it, or was about to, was lost, and it may not run again ([`Retry`]).
     NodeLost,
-    /// It ran longer than it may. No scheduler here can tell that from a lost node; this is for schedulers that can.
+    /// It still ran when its time was over.
     Overran,
     /// It broke while it ran.
     Broke,
@@ -396,6 +322,7 @@ impl fmt::Display for JobError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ZeroEstimate => "a job must be expected to run for longer than zero",
+            Self::PayloadTooLong => "the payload of a job must have at most 4096 bytes",
         })
     }
 }
@@ -425,35 +352,6 @@ mod tests {
             Span::from_secs(1),
         )
         .unwrap()
-    }
-
-    #[test]
-    fn only_the_last_news_is_the_last() {
-        for last in [
-            News::Finished,
-            News::Failed(Failure::NodeLost),
-            News::Cancelled,
-        ] {
-            assert!(last.is_last());
-        }
-        let (start, attempt) = (Time::ZERO, Epoch::new(1));
-        for more in [
-            News::Accepted { start },
-            News::Moved { start },
-            News::Started {
-                attempt,
-                until: start,
-            },
-            News::Extended {
-                attempt,
-                until: start,
-            },
-            News::Stopped { attempt },
-            News::Orphaned,
-            News::Failed(Failure::Refused(Refusal::Known)),
-        ] {
-            assert!(!more.is_last());
-        }
     }
 
     #[test]
