@@ -477,14 +477,14 @@ mod tests {
     #[test]
     fn a_job_without_a_last_word_and_what_is_left_of_it_are_noticed() {
         let (mut grid, job) = grid();
-        // The host never ends the job, so it is cut at its end and placed again, a few times.
+        // The host never ends the job, so it is cut at its end, and is not placed again.
         grid.jobs[job].runs = Span::MAX;
         grid.todo.clear();
         grid.finish();
         assert_eq!(
             grid.last_word(job),
-            Some(News::Failed(Failure::NodeLost)),
-            "it has its rounds"
+            Some(News::Failed(Failure::Overran)),
+            "it was cut"
         );
         assert!(grid.ledger.faults.is_empty(), "{:?}", grid.ledger.faults);
         let unheard = grid.add(1, Span::from_secs(1), Span::from_secs(1));

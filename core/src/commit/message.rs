@@ -222,6 +222,8 @@ pub enum Refused {
     NotAccepted,
     /// Another coordinator has a job of this name.
     Foreign,
+    /// This node takes no new jobs: it drains or leaves.
+    Draining,
 }
 
 impl fmt::Display for Refused {
@@ -235,6 +237,7 @@ impl fmt::Display for Refused {
             Self::Quota => "the coordinator holds too much",
             Self::NotAccepted => "the node does not run jobs of this submitter",
             Self::Foreign => "another coordinator has a job of this name",
+            Self::Draining => "the node takes no new jobs",
         })
     }
 }

@@ -113,8 +113,14 @@ pub enum Command {
         /// What became of it.
         survival: Survival,
     },
-    /// Hand over what this node keeps, and leave the grid.
+    /// Take no new jobs, and leave the grid when none is left. What waits here goes to other nodes where the scheduler
+    /// can move it (`aria`, `desktop`). This is forgotten in a restart.
     Leave,
+    /// Take no new jobs until [`Resume`](Self::Resume), also after a restart. What waits here goes to other nodes where
+    /// the scheduler can move it. The node is drained when its `is_drained` says so: nothing runs or is to run there.
+    Drain,
+    /// Take jobs again after [`Drain`](Self::Drain).
+    Resume,
     /// What the host sees at a site that this node does not own. Only `aria` stands before such a site; nothing happens
     /// if its site is not foreign.
     Site(SiteReport),

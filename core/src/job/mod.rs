@@ -275,6 +275,8 @@ pub enum Refusal {
     NotAuthorised,
     /// This node is leaving.
     Leaving,
+    /// This node takes no new jobs for now.
+    Draining,
 }
 
 impl Refusal {
@@ -303,6 +305,7 @@ impl fmt::Display for Refusal {
             Self::Full => "there is no room",
             Self::NotAuthorised => "the submitter may not",
             Self::Leaving => "this node is leaving",
+            Self::Draining => "this node takes no new jobs for now",
         })
     }
 }

@@ -61,6 +61,7 @@ mod bootstrap;
 pub mod criteria;
 pub mod desk;
 pub mod desktop;
+mod duty;
 
 pub(crate) use bootstrap::Approach;
 pub use bootstrap::{Bootstrap, Introducers, IntroducersError};

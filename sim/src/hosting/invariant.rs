@@ -46,7 +46,7 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::State,
         Self::Bounded,
         Self::Outcome,

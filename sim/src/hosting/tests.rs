@@ -200,7 +200,7 @@ impl Jobs for Few {
         Wish {
             nodes: self.nodes,
             takes: self.takes.get(job).copied().map(Box::new),
-            reruns: 0,
+            reruns: 1,
         }
     }
     fn takes(&self, _: usize, _: NodeId) -> Span {

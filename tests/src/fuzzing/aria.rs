@@ -81,7 +81,7 @@ impl Foreign {
                 self.queued.insert(job, attempt);
             }
             News::Withdraw { attempt } => assert_eq!(queued, Some(attempt), "{job} is not there"),
-            News::Started { attempt, until } => {
+            News::Started { attempt, until, .. } => {
                 let begun = self.begun.contains(&(job, attempt));
                 assert!(begun, "{job} starts before its site starts it");
                 runs.insert(job, (attempt, until));

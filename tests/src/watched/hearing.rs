@@ -108,6 +108,7 @@ impl<M: Watched> Grid<M> {
                     Failure::Refused(Refusal::TooLarge) => "too large",
                     Failure::Refused(Refusal::Full) => "full",
                     Failure::NodeLost => "node lost",
+                    Failure::Overran => "overran",
                     other => {
                         let fault = format!("{at:?}: {node} says {other:?} of job {number}");
                         self.ledger.faults.push(fault);

@@ -1,7 +1,5 @@
 //! One message of each kind.
 
-use gridweave_core::commit::Members;
-use gridweave_core::job::Payload;
 use gridweave_core::mentions::Mentions;
 use gridweave_core::overlay::{blatant, can, cyclon, vicinity};
 use gridweave_core::profile::Profile;
@@ -200,7 +198,7 @@ impl Each for commit::Message {
                 interval: some(fill),
                 lease: some(fill),
                 submitter: some(fill),
-                payload: Payload::EMPTY,
+                payload: some(fill),
             },
             Self::Prepared {
                 attempt: some(fill),
@@ -213,7 +211,7 @@ impl Each for commit::Message {
             },
             Self::Commit {
                 attempt: some(fill),
-                members: Shared::new(Members::default()),
+                members: some(fill),
             },
             Self::Committed {
                 attempt: some(fill),
@@ -263,7 +261,7 @@ impl Each for custody::Message {
                 home: some(fill),
                 term: some(fill),
                 carried: some(fill),
-                payload: Payload::EMPTY,
+                payload: some(fill),
             },
             Self::Answer {
                 job: some(fill),

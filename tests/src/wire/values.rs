@@ -4,7 +4,9 @@ use core::num::NonZeroU32;
 
 use gridweave_core::few::Few;
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId, OrganisationId, UserId};
-use gridweave_core::job::{Criterion, Demand, Failure, Job, Outcome, Refusal, Scope, Submitter};
+use gridweave_core::job::{
+    Criterion, Demand, Failure, Job, Outcome, Payload, Refusal, Retry, Scope, Submitter,
+};
 use gridweave_core::overlay::blatant::{ChangeId, Neighbourhood, Purpose};
 use gridweave_core::overlay::can::{
     Account, Beyond, END, Entries, Entry, Grant, History, Load, MOST_NEIGHBOURS, Name, Point, Side,
@@ -140,9 +142,20 @@ made! {
         job.deadline = some(fill);
         job.criterion = some(fill);
         job.scope = some(fill);
+        job.retry = some(fill);
         job
     };
-    Outcome: |fill| one_of(fill, [Self::Done, Self::Broke]);
+    Outcome: |fill| one_of(fill, [Self::Done, Self::Broke, Self::Overran]);
+    Retry: |fill| match fill.variant(3) {
+        0 => Self::Never,
+        1 => Self::OnNodeLoss(some(fill)),
+        _ => Self::Always(some(fill)),
+    };
+    Payload: |fill| {
+        let bytes: Vec<u8> = list(fill, Self::MOST);
+        Self::new(&bytes).expect("it is not too long")
+    };
+    commit::Members: |fill| list::<NodeId, _>(fill, Self::MOST);
     Refusal: |fill| match fill.variant(14) {
         0 => Self::Known,
         1 => Self::TooLarge,
@@ -236,21 +249,25 @@ made! {
         Self::Quota,
         Self::NotAccepted,
         Self::Foreign,
+        Self::Draining,
     ]);
     custody::Tenure: |fill| encoded_as(some::<u64>(fill));
     custody::Claim: |fill| Self::new(some(fill));
     custody::Term: |fill| Self { tenure: some(fill), attempt: some(fill), moves: some(fill) };
     custody::Answer: |fill| one_of(fill, [Self::Taken, Self::NotTaken]);
-    custody::Ending: |fill| match fill.variant(4) {
+    custody::Place: |fill| Self { node: some(fill), attempt: some(fill) };
+    custody::Ending: |fill| match fill.variant(6) {
         0 => Self::Done,
         1 => Self::Lost,
         2 => Self::Withdrawn,
+        3 => Self::Broke,
+        4 => Self::Overran,
         _ => Self::Failed(some(fill)),
     };
     custody::Standing: |fill| match fill.variant(3) {
         0 => Self::Running,
         1 => Self::Ended(some(fill)),
-        _ => Self::Waiting { start: some(fill), at: None, },
+        _ => Self::Waiting { start: some(fill), at: some(fill) },
     };
     custody::Ruling: |fill| match fill.variant(3) {
         0 => Self::Over,

@@ -197,8 +197,9 @@ fn jobs_that_run_longer_than_they_say_are_cut_and_given_up_or_extended() {
             ..Scene::calm(12, config)
         };
         let grid = Grid::<Node>::play_soundly(&scene);
-        let lost = grid.ledger.failed.get("node lost").copied();
-        assert_eq!(grid.ledger.finished + lost.unwrap_or_default(), scene.jobs);
+        let overran = grid.ledger.failed.get("overran").copied();
+        let ended = grid.ledger.finished + overran.unwrap_or_default();
+        assert_eq!(ended, scene.jobs);
         grid.ledger.finished
     });
     assert!(

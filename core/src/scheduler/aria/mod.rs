@@ -99,6 +99,7 @@ pub use site::{MOST_ORGANISATIONS, Membership, Serves, Site};
 
 use alloc::vec::Vec;
 
+use super::duty::Duty;
 use crate::config::ConfigError;
 use crate::custody::{self, Custody};
 use crate::id::{Epoch, JobId, NodeId};
@@ -143,7 +144,7 @@ pub struct Aria<S: LocalScheduler> {
     /// What is known of the site, if it is foreign.
     foreign: Foreign,
     advertise_at: Time,
-    leaving: bool,
+    duty: Duty,
 }
 
 /// Why a node is woken.
@@ -172,6 +173,8 @@ pub enum Key {
     Overlay(links::Key),
     /// The key of a job that was submitted here, or that this site holds.
     Custody(custody::Key),
+    /// That the node drains.
+    Draining,
 }
 
 /// What a node keeps on disk.
@@ -182,6 +185,8 @@ pub enum Record {
     Overlay(links::Record),
     /// The record of a job that was submitted here, or that this site holds.
     Custody(custody::Record),
+    /// The node drains.
+    Draining,
 }
 
 /// The overlay as a part of a node.
@@ -241,7 +246,7 @@ impl<S: LocalScheduler> Aria<S> {
             adverts: Questions::none(),
             foreign: Foreign::new(),
             advertise_at: Time::MAX,
-            leaving: false,
+            duty: Duty::Working,
         })
     }
 
@@ -263,6 +268,11 @@ impl<S: LocalScheduler> Aria<S> {
     /// The jobs that were submitted here and have no outcome yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.custody.tasks()
+    }
+
+    /// Whether this node drains, and has nothing left to run or to answer for.
+    pub fn is_drained(&self) -> bool {
+        self.duty == Duty::Draining && self.custody.is_empty()
     }
 
     /// When and where a job that was submitted here is to run, if it has a place.
@@ -386,17 +396,32 @@ impl<S: LocalScheduler> Aria<S> {
                 };
                 self.tell_custody(survived, cx);
             }
-            job::Command::Leave => {
-                self.leaving = true;
-                self.advertise_at = cx.now();
-                self.advertise(cx);
+            job::Command::Leave | job::Command::Drain | job::Command::Resume => {
+                self.change_duty(command, cx);
             }
             job::Command::Site(report) => self.on_site_report(report, cx),
         }
     }
 
+    /// A node that takes no jobs any more offers those that wait here to others.
+    fn change_duty(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
+        let Some(duty) = self.duty.after(command) else {
+            return;
+        };
+        self.duty = duty;
+        match duty {
+            Duty::Draining => cx.persist(Key::Draining, Record::Draining),
+            Duty::Working | Duty::Leaving => cx.forget(Key::Draining),
+        }
+        if !duty.takes_jobs() {
+            self.advertise_at = cx.now();
+            self.advertise(cx);
+        }
+    }
+
     fn restore(&mut self, key: Key, record: Record, cx: &mut dyn Context<Self>) {
         match (key, record) {
+            (Key::Draining, Record::Draining) => self.duty = Duty::Draining,
             (Key::Overlay(key), Record::Overlay(record)) => {
                 self.overlay(Event::Restored(key, record), cx);
             }
@@ -410,7 +435,7 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// A leaver leaves the overlay when it holds no job and is the home of none.
     fn depart(&mut self, cx: &mut dyn Context<Self>) {
-        if self.leaving && self.custody.is_empty() {
+        if self.duty.is_leaving() && self.custody.is_empty() {
             self.overlay(Event::Command(links::Command::Leave), cx);
         }
     }

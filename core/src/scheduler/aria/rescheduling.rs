@@ -54,7 +54,7 @@ impl<S: LocalScheduler> Aria<S> {
         if !self.site_answers() {
             return;
         }
-        let count = if self.leaving {
+        let count = if !self.duty.takes_jobs() {
             usize::MAX
         } else {
             usize::from(rescheduling.jobs)
@@ -108,10 +108,10 @@ impl<S: LocalScheduler> Aria<S> {
         cx.wake(until, Timer::Advert(job));
     }
 
-    /// The cost of a job that waits here. At a leaver it is the maximum, so that any offer is better.
+    /// The cost of a job that waits here. At a node that takes no jobs it is the maximum, so that any offer is better.
     fn cost_here(&self, job: JobId, now: Time) -> Option<Cost> {
         let queued = QueuedJob::from(self.custody.job(job)?.get());
-        if self.leaving {
+        if !self.duty.takes_jobs() {
             return Some(Cost::MAX);
         }
         present_cost(&self.site.local, now, &queued, self.config.lateness)

@@ -11,7 +11,7 @@ use crate::time::Time;
 impl<S: LocalScheduler> Aria<S> {
     /// Whether this site would take a job now.
     pub(super) fn takes(&self, job: &Job) -> bool {
-        !self.leaving && self.custody.has_room() && self.suits(job)
+        self.duty.takes_jobs() && self.custody.has_room() && self.suits(job)
     }
 
     /// Whether this site could queue a job, in addition to the jobs that it has taken but that are not granted yet.

@@ -41,8 +41,8 @@ impl<S: LocalScheduler> Aria<S> {
         // `Known` comes first: a host that submits again after a crash must not take the job to another node as well.
         if self.custody.answers_for(job.id) {
             Some(Refusal::Known)
-        } else if self.leaving {
-            Some(Refusal::Leaving)
+        } else if let Some(refusal) = self.duty.refusal() {
+            Some(refusal)
         } else if job.criterion != Criterion::Soonest {
             Some(Refusal::UnsupportedCriterion)
         } else if job.deadline.is_some_and(|deadline| deadline <= cx.now()) {

@@ -272,6 +272,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.desk.jobs().map(|job| job.id)
     }
 
+    /// Whether this node drains, and has nothing left to run or to answer for.
+    pub fn is_drained(&self) -> bool {
+        self.desk.is_drained()
+    }
+
     /// When and where a job that was submitted here is to run, if it has a place.
     pub fn placement(&self, job: JobId) -> Option<Placement> {
         self.desk.commitments().coordinator.placement(job)
@@ -363,6 +368,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         };
         if let Some(order) = desk::Command::from_host(command, refused) {
             self.at_desk(Event::Command(order), cx);
+        }
+        if matches!(command, job::Command::Drain | job::Command::Resume) {
+            self.tell_changes(cx);
         }
         if *command == job::Command::Leave {
             self.tell_changes(cx);

@@ -288,7 +288,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let limit = cx.now() + self.config.search_limit;
         let mut search = Search::new(id, question, limit);
         search.discover(self.me);
-        if self.config.searcher == Searcher::Included && !self.desk.is_leaving() {
+        if self.config.searcher == Searcher::Included && self.desk.takes_jobs() {
             search.add(Known {
                 node: self.me,
                 schedule: self.own.clone(),
@@ -348,7 +348,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let asker = search.question.asker;
         let most = usize::from(self.config.candidates);
         if self.config.searcher == Searcher::Included
-            && !self.desk.is_leaving()
+            && self.desk.takes_jobs()
             && !search.has_enough()
             && search.candidates.len() < most
             && search.discover(asker)

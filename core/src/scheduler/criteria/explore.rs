@@ -264,7 +264,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             };
             if node != self.me {
                 self.ask(&mut expedition, node, through, cx);
-            } else if !self.desk.is_leaving() {
+            } else if self.desk.takes_jobs() {
                 let (own, schedule, links) = self.look(through);
                 self.note(job, &mut expedition, through, own, schedule, &links);
             }
@@ -303,7 +303,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         through: Through,
         cx: &mut dyn Context<Self>,
     ) {
-        if self.desk.is_leaving() {
+        if !self.desk.takes_jobs() {
             return;
         }
         let (own, schedule, links) = self.look(through);

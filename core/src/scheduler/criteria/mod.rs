@@ -306,6 +306,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.desk.jobs().map(|job| job.id)
     }
 
+    /// Whether this node drains, and has nothing left to run or to answer for.
+    pub fn is_drained(&self) -> bool {
+        self.desk.is_drained()
+    }
+
     /// When and where a job that was submitted here is to run, if it has a place.
     pub fn placement(&self, job: JobId) -> Option<Placement> {
         self.desk.commitments().coordinator.placement(job)

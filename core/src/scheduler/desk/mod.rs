@@ -20,7 +20,8 @@
 //!   job all its rounds again, unless it has lost 64 placements: its nodes do not keep their reservations.
 //! - After an attempt that may have run, a job is searched for again only as its own policy says ([`job::Retry`]).
 //! - The outcome of a cancelled job is told when none of its nodes has a hold or a reservation for it any more.
-//! - A leaver takes no jobs, gives no new holds, and goes on with the jobs it has.
+//! - A node that drains or leaves takes no jobs, gives no new holds, and goes on with the jobs it has. That a node
+//!   drains survives a crash.
 //! - Submitted jobs, and what their hosts were told, survive a crash. The outcome of a job may then be told twice, but
 //!   never two different outcomes.
 //!
@@ -61,6 +62,7 @@ pub use task::Stage;
 
 use alloc::vec::Vec;
 
+use super::duty::Duty;
 use crate::commit::coordinator::Setback;
 use crate::commit::{self, Candidate, Everyone, Policy, coordinator, participant};
 use crate::config::{ConfigError, Limits};
@@ -100,7 +102,7 @@ pub struct Desk<P: Policy = Everyone> {
     node: commit::Node<P>,
     /// In the order of jobs.
     tasks: Vec<Task>,
-    leaving: bool,
+    duty: Duty,
 }
 
 /// The commands of a scheduler to its desk.
@@ -135,8 +137,8 @@ pub enum Command {
         /// What became of it.
         survival: Survival,
     },
-    /// Take no new jobs and no new holds.
-    Leave,
+    /// Take no new jobs and no new holds, for now or for good; or take them again. Other commands change nothing.
+    OnDuty(job::Command),
     /// Have a placement confirmed, for a job that has none.
     Place {
         /// The job to place.
@@ -200,7 +202,9 @@ impl Command {
                 attempt,
                 survival,
             },
-            job::Command::Leave => Self::Leave,
+            job::Command::Leave | job::Command::Drain | job::Command::Resume => {
+                Self::OnDuty(command.clone())
+            }
             job::Command::Site(_) => return None,
         })
     }
@@ -251,6 +255,8 @@ pub enum Key {
     Commit(commit::Key),
     /// A job that was submitted here.
     Job(JobId),
+    /// That the node drains.
+    Draining,
 }
 
 /// What a desk keeps on disk.
@@ -268,6 +274,8 @@ pub enum Record {
         /// How far it is.
         stage: Stage,
     },
+    /// The node drains.
+    Draining,
 }
 
 /// The commit as a part of a desk.
@@ -362,7 +370,7 @@ impl<P: Policy> Desk<P> {
             config,
             node: commit::Node::new(config.commit, policy),
             tasks: Vec::new(),
-            leaving: false,
+            duty: Duty::Working,
         }
     }
 
@@ -388,9 +396,15 @@ impl<P: Policy> Desk<P> {
         self.tasks.get(index).map(|task| task.stage)
     }
 
-    /// Whether this node is a leaver.
-    pub const fn is_leaving(&self) -> bool {
-        self.leaving
+    /// Whether this node takes new jobs and holds: it neither drains nor leaves.
+    pub fn takes_jobs(&self) -> bool {
+        self.duty.takes_jobs()
+    }
+
+    /// Whether this node drains, and nothing runs or is to run here, and no job that was submitted here is open.
+    pub fn is_drained(&self) -> bool {
+        let is_idle = self.node.participant.engaged().next().is_none();
+        self.duty == Duty::Draining && is_idle && self.tasks.is_empty()
     }
 
     /// This node's schedule as it is told to peers: its committed reservations.
@@ -403,8 +417,8 @@ impl<P: Policy> Desk<P> {
             version,
             most_windows,
         } = options;
-        let (windows, horizon) = if self.leaving {
-            // A leaver is busy for ever.
+        let (windows, horizon) = if !self.duty.takes_jobs() {
+            // A node that takes no jobs is busy for ever.
             (Vec::new(), Time::ZERO)
         } else {
             committed(self.node.participant.schedule(), from, most_windows)
@@ -430,12 +444,22 @@ impl<P: Policy> Desk<P> {
         self.confirm(Event::Command(command), cx);
     }
 
+    fn change_duty(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
+        if let Some(duty) = self.duty.after(command) {
+            self.duty = duty;
+            match duty {
+                Duty::Draining => cx.persist(Key::Draining, Record::Draining),
+                Duty::Working | Duty::Leaving => cx.forget(Key::Draining),
+            }
+        }
+    }
+
     fn receive(&mut self, from: NodeId, message: commit::Message, cx: &mut dyn Context<Self>) {
         match message {
-            commit::Message::Prepare { attempt, .. } if self.leaving => {
+            commit::Message::Prepare { attempt, .. } if !self.duty.takes_jobs() => {
                 let refused = commit::Message::Refused {
                     attempt,
-                    reason: commit::Refused::NotAccepted,
+                    reason: commit::Refused::Draining,
                     next_free: None,
                 };
                 cx.send(from, refused);
@@ -472,7 +496,7 @@ impl<P: Policy> Desk<P> {
                 let survived = commit::Command::Participant(survived);
                 self.confirm(Event::Command(survived), cx);
             }
-            Command::Leave => self.leaving = true,
+            Command::OnDuty(command) => self.change_duty(&command, cx),
             Command::Place {
                 job,
                 candidates,
@@ -534,6 +558,7 @@ impl<P: Policy> Machine for Desk<P> {
                     self.tasks.insert(index, Task::new(job, payload, stage));
                 }
             }
+            Event::Restored(Key::Draining, Record::Draining) => self.duty = Duty::Draining,
             // A key and a record that do not match are never written together.
             Event::Restored(..) => {}
         }

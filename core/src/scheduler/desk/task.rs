@@ -124,8 +124,8 @@ impl<P: Policy> Desk<P> {
         // `Known` comes first: a host that submits again after a crash must not take the job to another node as well.
         let refused = if index.is_ok() {
             Some(Refusal::Known)
-        } else if self.leaving {
-            Some(Refusal::Leaving)
+        } else if let Some(refusal) = self.duty.refusal() {
+            Some(refusal)
         } else if !room {
             Some(Refusal::Full)
         } else {

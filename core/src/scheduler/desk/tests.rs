@@ -145,7 +145,7 @@ fn a_job_is_refused_with_the_reason_of_the_desk_or_else_of_the_scheduler() {
 #[test]
 fn a_leaver_refuses_a_job_that_it_has_as_known() {
     let mut bench = Bench::with_job(1);
-    bench.order(Command::Leave);
+    bench.order(Command::OnDuty(job::Command::Leave));
     let again = Command::Submit {
         job: job(1),
         refused: None,
@@ -331,4 +331,38 @@ fn a_duplicate_job_is_a_violation() {
     let twice = bench.machine().tasks[0].clone();
     bench.machine_mut().tasks.push(twice);
     assert!(bench.machine().check().is_err());
+}
+
+#[test]
+fn a_desk_that_drains_takes_nothing_until_it_is_told_to_even_after_a_restart() {
+    let mut bench = Bench::with_job(1);
+    let refused = |bench: &mut Bench, number: u64| {
+        let mut job = job(1);
+        job.id = JobId::new(number);
+        bench
+            .order(Command::submit(job))
+            .into_iter()
+            .find_map(|notice| match notice {
+                Notice::Job(job::Notice {
+                    news: News::Failed(Failure::Refused(why)),
+                    ..
+                }) => Some(why),
+                _ => None,
+            })
+    };
+    bench.order(Command::OnDuty(job::Command::Drain));
+    assert!(!bench.machine().is_drained(), "a job is open");
+    assert_eq!(refused(&mut bench, 8), Some(Refusal::Draining));
+    bench.restart();
+    assert_eq!(refused(&mut bench, 9), Some(Refusal::Draining));
+    bench.order(Command::Cancel(JOB));
+    assert!(bench.machine().is_drained());
+    bench.order(Command::OnDuty(job::Command::Resume));
+    assert!(!bench.machine().is_drained());
+    bench.restart();
+    assert_eq!(refused(&mut bench, 10), None);
+    // A leaver does not turn back.
+    bench.order(Command::OnDuty(job::Command::Leave));
+    bench.order(Command::OnDuty(job::Command::Resume));
+    assert_eq!(refused(&mut bench, 11), Some(Refusal::Leaving));
 }

@@ -66,7 +66,7 @@ impl<const D: usize> Desktop<D> {
     pub(super) fn balance(&mut self, cx: &mut dyn Context<Self>) {
         match self.config.scheduling.balancing {
             Some(Direction::Push) if !self.queue.waiting().is_empty() => self.push_to_balance(cx),
-            Some(Direction::Pull) if !self.leaving => self.pull_to_balance(cx),
+            Some(Direction::Pull) if self.duty.takes_jobs() => self.pull_to_balance(cx),
             _ => {}
         }
     }

@@ -129,7 +129,7 @@ impl<const D: usize> Desktop<D> {
             .retain(|balloon| balloon.until > now && can.next_hop(&balloon.point) == Hop::Here);
         let status = self.status();
         let free = status.get().free;
-        let has = status.get().running > 0 && free.value(self.cores) > 0 && !self.leaving;
+        let has = status.get().running > 0 && free.value(self.cores) > 0 && self.duty.takes_jobs();
         // With the node's own virtual coordinates, so that the point does not jump about.
         let at = has.then(|| {
             let (dimensions, most) = (self.dimensions(), &self.config.most);

@@ -198,7 +198,7 @@ impl<const D: usize> Desktop<D> {
     /// The point of what this node has left, with the virtual coordinates of `like`; `None` if it must be no member.
     pub(super) fn residue_like(&mut self, like: &Point<D>) -> Option<Point<D>> {
         let status = *self.status().get();
-        if !self.has_residue(&status) || self.leaving {
+        if !self.has_residue(&status) || !self.duty.takes_jobs() {
             return None;
         }
         let (dimensions, most) = (self.dimensions(), &self.config.most);

@@ -126,7 +126,7 @@ impl<const D: usize> Desktop<D> {
     /// Rates this node and its neighbours in the second space for a job.
     fn see_residues(&mut self, (job, needs): (&Shared<Job>, &Requirement), trail: &mut Trail<D>) {
         let own = self.status();
-        let own = (!self.leaving).then(|| (self.me, own.get()));
+        let own = (self.duty.takes_jobs()).then(|| (self.me, own.get()));
         let Some(space) = &self.residue_space else {
             return;
         };

@@ -64,7 +64,7 @@ impl<const D: usize> Desktop<D> {
                 };
                 self.run_errand(to, errand, cx);
             }
-            (Hop::Here, _) if !self.leaving => {
+            (Hop::Here, _) if !self.duty.is_leaving() => {
                 let taken = self.config.hops.saturating_sub(hops);
                 self.counts.route_hops = self.counts.route_hops.saturating_add(u64::from(taken));
                 self.answer(job, quest, [self.me].into_iter().collect(), cx);
@@ -289,7 +289,7 @@ impl<const D: usize> Desktop<D> {
     /// Rates this node, its neighbours and the balloons here for a job.
     fn see_candidates(&mut self, job: JobId, needs: &Requirement, trail: &mut Trail<D>) {
         let own = self.status();
-        let own = (!self.leaving).then(|| (self.me, own.get()));
+        let own = (self.duty.takes_jobs()).then(|| (self.me, own.get()));
         let around = self.known.iter().chain(self.balloons.statuses());
         for (node, status) in around.chain(own) {
             if let Some(merit) = self.merit(node, status, (job, trail.passed), needs) {
@@ -409,7 +409,7 @@ impl<const D: usize> Desktop<D> {
             return;
         }
         let needs = self.needs(job.get());
-        if !self.leaving && self.queue.pool().suits(&needs) {
+        if self.duty.takes_jobs() && self.queue.pool().suits(&needs) {
             let me = [self.me].into_iter().collect();
             self.answer(job.get().id, quest, me, cx);
         } else {

@@ -116,7 +116,7 @@ impl<const D: usize> Desktop<D> {
             Some(Direction::Pull) => self.pull(cx),
             None => {}
         }
-        if self.leaving {
+        if !self.duty.takes_jobs() {
             self.give_all_away(cx);
         }
     }
@@ -177,7 +177,7 @@ impl<const D: usize> Desktop<D> {
         cx: &mut dyn Context<Self>,
     ) {
         self.migration.forget(cx.now());
-        let has_room = !self.leaving && self.migration.promises.len() < MOST;
+        let has_room = self.duty.takes_jobs() && self.migration.promises.len() < MOST;
         let takes = has_room
             && !self.runs.has(waiting.job)
             && match move_to {
@@ -242,7 +242,8 @@ impl<const D: usize> Desktop<D> {
 
     /// If cores are free after local scheduling, asks the neighbour with the longest queue for a job (L8).
     pub(super) fn pull(&mut self, cx: &mut dyn Context<Self>) {
-        let is_wanted = self.config.scheduling.internode == Some(Direction::Pull) && !self.leaving;
+        let is_wanted =
+            self.config.scheduling.internode == Some(Direction::Pull) && self.duty.takes_jobs();
         if !is_wanted || self.migration.pulling.is_some() {
             return;
         }

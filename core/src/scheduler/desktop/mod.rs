@@ -97,6 +97,7 @@ use migration::{Migration, Promise};
 use relay::Relay;
 use status::{Known, fresh};
 
+use super::duty::Duty;
 use crate::config::ConfigError;
 use crate::custody::{self, Custody, Tenure};
 use crate::id::{Epoch, JobId, NodeId};
@@ -172,7 +173,7 @@ pub struct Desktop<const D: usize> {
     round: u32,
     /// When the next round begins, once rounds have begun.
     round_at: Option<Time>,
-    leaving: bool,
+    duty: Duty,
     counts: Counts,
 }
 
@@ -230,6 +231,8 @@ pub enum Key {
     Runs(custody::Key),
     /// A record of the second space.
     Residue(can::Key),
+    /// That the node drains.
+    Draining,
 }
 
 /// What a node must not forget in a crash.
@@ -244,6 +247,8 @@ pub enum Record {
     Runs(custody::Record),
     /// A record of the second space.
     Residue(can::Record),
+    /// The node drains.
+    Draining,
 }
 
 /// Embeds the overlay in a node. Heartbeats carry the node's status.
@@ -350,7 +355,7 @@ impl<const D: usize> Desktop<D> {
             load: None,
             round: 0,
             round_at: None,
-            leaving: false,
+            duty: Duty::Working,
             counts: Counts::default(),
             config,
         })
@@ -400,6 +405,11 @@ impl<const D: usize> Desktop<D> {
     /// The jobs that were submitted here and have no outcome yet.
     pub fn jobs(&self) -> impl Iterator<Item = JobId> + '_ {
         self.owners.tasks()
+    }
+
+    /// Whether this node drains, and has nothing left to run. It may still own jobs that run elsewhere.
+    pub fn is_drained(&self) -> bool {
+        self.duty == Duty::Draining && self.runs.held().next().is_none()
     }
 
     /// When and where a job that was submitted here is to run, if it has a place.
@@ -606,8 +616,8 @@ impl<const D: usize> Desktop<D> {
         if self.owners.answers_for(job.id) {
             return Some(Refusal::Known);
         }
-        if self.leaving {
-            return Some(Refusal::Leaving);
+        if let Some(refusal) = self.duty.refusal() {
+            return Some(refusal);
         }
         if let Some(dimension) = self.dimensions().unknown_in(&job.requirement) {
             return Some(Refusal::unknown(dimension));
@@ -726,9 +736,8 @@ impl<const D: usize> Desktop<D> {
                 };
                 self.tell_runs(survived, cx);
             }
-            job::Command::Leave => {
-                self.leaving = true;
-                self.give_all_away(cx);
+            job::Command::Leave | job::Command::Drain | job::Command::Resume => {
+                self.change_duty(command, cx);
             }
             // A desktop has no foreign site.
             job::Command::Site(_) => {}
@@ -746,6 +755,7 @@ impl<const D: usize> Desktop<D> {
             (Key::Runs(key), Record::Runs(record)) => {
                 self.in_runs(Event::Restored(key, record), cx);
             }
+            (Key::Draining, Record::Draining) => self.duty = Duty::Draining,
             (Key::Residue(key), Record::Residue(record)) => {
                 if let Some(space) = &mut self.residue_space {
                     space.restore(key, &record);
@@ -756,12 +766,27 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
+    /// A node that takes no jobs any more gives those that wait here to others.
+    fn change_duty(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
+        let Some(duty) = self.duty.after(command) else {
+            return;
+        };
+        self.duty = duty;
+        match duty {
+            Duty::Draining => cx.persist(Key::Draining, Record::Draining),
+            Duty::Working | Duty::Leaving => cx.forget(Key::Draining),
+        }
+        if !duty.takes_jobs() {
+            self.give_all_away(cx);
+        }
+    }
+
     /// What follows from any event.
     fn finish(&mut self, cx: &mut dyn Context<Self>) {
         self.tell_load(cx);
         self.settle_residue(cx);
         // A leaver leaves the overlay once it answers for no job and has none.
-        if self.leaving && self.owners.is_empty() && self.runs.is_empty() {
+        if self.duty.is_leaving() && self.owners.is_empty() && self.runs.is_empty() {
             self.overlay(Event::Command(can::Command::Leave), cx);
         }
     }

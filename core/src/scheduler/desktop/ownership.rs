@@ -164,7 +164,7 @@ impl<const D: usize> Desktop<D> {
             // An owner starts nothing, so that nothing of it survives.
             custody::Notice::Tell(_) | custody::Notice::Resumed { .. } => {}
             custody::Notice::Offered(gift) => {
-                let taking = if self.leaving {
+                let taking = if self.duty.is_leaving() {
                     Taking::Refuses
                 } else {
                     Taking::Takes { start: None }

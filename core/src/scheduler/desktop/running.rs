@@ -40,7 +40,7 @@ impl<const D: usize> Desktop<D> {
             .waiting()
             .len()
             .saturating_add(self.queue.running().len());
-        if self.leaving || jobs >= self.config.queue as usize {
+        if !self.duty.takes_jobs() || jobs >= self.config.queue as usize {
             return false;
         }
         let waiting = self.waiting(job, passed);

@@ -163,7 +163,13 @@ impl Machine for Random {
                     self.close(job, refused, cx);
                 }
             },
-            Event::Command(Command::Cancel(_) | Command::Leave | Command::Site(_))
+            Event::Command(
+                Command::Cancel(_)
+                | Command::Leave
+                | Command::Drain
+                | Command::Resume
+                | Command::Site(_),
+            )
             | Event::Start
             | Event::Unreachable { .. } => {}
             Event::Timer(never) => match never {},

@@ -69,19 +69,22 @@ impl Host<'_> {
     }
 
     /// Passes on to a foreign site what its node says. Whether that was for the site alone.
-    pub(super) fn hear_at_site(&mut self, at: Time, node: NodeId, notice: Notice) -> bool {
-        let Notice { job, news } = notice;
+    pub(super) fn hear_at_site(&mut self, at: Time, node: NodeId, notice: &Notice) -> bool {
+        let Notice { job, ref news } = *notice;
         if !self.sites.contains_key(&node) {
             return false;
         }
         let asked = self.asked_of(node, job, at);
+        if let (News::Started { attempt, .. }, Some(number)) = (news, self.number_of(job)) {
+            self.assigned.remove(&(node, number, *attempt));
+        }
         let life = self.host.watch.crashes(node);
         let Some(site) = self.sites.get_mut(&node) else {
             return false;
         };
-        let again = match news {
+        let again = match *news {
             News::Queue { attempt, until } => site.queue(at, (job, attempt), until, asked, life),
-            News::Started { attempt, until } | News::Extended { attempt, until } => {
+            News::Started { attempt, until, .. } | News::Extended { attempt, until } => {
                 site.extend((job, attempt), until);
                 false
             }

@@ -48,10 +48,11 @@ impl Host<'_> {
         }
     }
 
-    pub(super) fn hear(&mut self, at: Time, node: NodeId, Notice { job, news }: Notice) {
-        if self.hear_at_site(at, node, Notice { job, news }) {
+    pub(super) fn hear(&mut self, at: Time, node: NodeId, notice: Notice) {
+        if self.hear_at_site(at, node, &notice) {
             return;
         }
+        let Notice { job, news } = notice;
         let number = usize::try_from(job.get()).unwrap_or(usize::MAX);
         let known = self.jobs.get(number).is_some_and(|job| job.asked > 0);
         if !known {

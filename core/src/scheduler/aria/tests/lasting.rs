@@ -147,3 +147,27 @@ fn a_job_that_outlives_its_agent_runs_on_and_one_that_ended_is_done() {
     let did = bench.restart_with([survived(Survival::Runs { until })]);
     assert_eq!(did, [stopped()]);
 }
+
+#[test]
+fn a_site_that_drains_takes_no_job_offers_those_that_wait_and_says_when_it_is_empty() {
+    let mut bench = Bench::busy();
+    bench.granted(600);
+    bench.obey(Command::Drain);
+    assert!(!bench.machine().is_drained());
+    let refused = News::Failed(Failure::Refused(Refusal::Draining));
+    assert_eq!(
+        bench.obey(Command::submit(named(8))),
+        [Tell(refused.clone())]
+    );
+    bench.restart();
+    assert_eq!(bench.obey(Command::submit(named(8))), [Tell(refused)]);
+    bench.hear(OWNER, verdict(1, 0, Ruling::Over));
+    assert!(bench.machine().is_drained());
+    bench.obey(Command::Resume);
+    assert!(!bench.machine().is_drained());
+    let taken = bench.obey(Command::submit(named(8)));
+    assert!(
+        taken.contains(&Persist(Key::Custody(custody::Key::Task(JobId::new(8))))),
+        "{taken:?}"
+    );
+}

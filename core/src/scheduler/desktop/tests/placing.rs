@@ -356,3 +356,25 @@ fn a_submitter_is_told_which_node_runs_its_job_and_the_runner_what_to_run() {
     }
     assert_eq!(seen, 7);
 }
+
+#[test]
+fn a_desktop_that_drains_runs_nothing_new_and_is_drained_when_nothing_is_left() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
+    network.command(id(1), Command::Drain);
+    network.submit(0, job(1, 3, 10));
+    network.submit(0, job(2, 3, 10));
+    network.pass(600);
+    let started = [1, 2].map(|job| network.started(job)).concat();
+    assert_eq!(started, [id(0)], "the other job waits there");
+    network.submit(1, job(3, 1, 1));
+    network.pass(1);
+    let refused = News::Failed(Failure::Refused(Refusal::Draining));
+    assert_eq!(network.news_of(3), [refused]);
+    assert!(network.nodes[&id(1)].is_drained());
+    network.command(id(1), Command::Resume);
+    network.pass(1);
+    assert!(!network.nodes[&id(1)].is_drained());
+    network.submit(0, job(4, 3, 10));
+    network.pass(600);
+    assert_eq!(network.started(4), [id(1)]);
+}
