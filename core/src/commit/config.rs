@@ -1,4 +1,3 @@
-use super::Members;
 use crate::config::{ConfigError, Limits};
 use crate::job::Submitter;
 use crate::machine::Data;
@@ -171,8 +170,7 @@ impl Config {
             .number("tasks", self.tasks as u64)
             .at_least(1, "or no job can be placed")
             .number("members", self.members as u64)
-            .at_least(1, "or no job can be placed")
-            .at_most(Members::MOST as u64, "the most that a commit can name");
+            .at_least(1, "or no job can be placed");
         let limits = match self.permission {
             Permission::UntilEnd => limits,
             Permission::Renewed(span) => limits.time("permission", span).at_least(

@@ -21,7 +21,7 @@ pub struct Members(
 
 impl Members {
     /// The most nodes of an attempt.
-    pub const MOST: usize = 4096;
+    pub const MOST: usize = u16::MAX as usize;
 
     /// The nodes in the order of their ranks.
     pub fn nodes(&self) -> &[NodeId] {
