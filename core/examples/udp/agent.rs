@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gridweave_core::commit::{self, Everyone, Permission};
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome};
+use gridweave_core::job::{Command, Demand, Failure, Job, News, Notice, Outcome, Retry};
 use gridweave_core::machine::{Effect, Event, Host, TimerQueue};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config, Exchange};
@@ -171,7 +171,9 @@ impl Agent {
             ["start", origin] => self.origin = origin.parse()?,
             ["submit", id, nodes] => {
                 let demand = Demand::Nodes(nodes.parse::<NonZeroU32>()?);
-                let job = Job::new(JobId::new(id.parse()?), demand, ESTIMATE)?;
+                let mut job = Job::new(JobId::new(id.parse()?), demand, ESTIMATE)?;
+                // The agent that is killed takes its job with it.
+                job.retry = Retry::OnNodeLoss(3);
                 self.jobs.insert(job.id, job);
                 self.submit(job.id)?;
             }

@@ -49,7 +49,7 @@ fn a_job_is_cancelled_at_any_moment() {
     cancelled(whole_life(sites(2))).arriving(6).explore(
         "2 sites, 6 arrivals, cancelled, whole life",
         &[running(), finished(), withdrawn()],
-        25_392,
+        21_630,
     );
 }
 
@@ -67,7 +67,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
     whole_life(sites(1)).with_crash().arriving(6).explore(
         "1 site, 6 arrivals, one crash, whole life",
         &[recovery(), finished()],
-        57_108,
+        50_423,
     );
 }
 
@@ -75,7 +75,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
 fn a_job_is_moved_or_taken_back() {
     moving_on()
         .arriving(6)
-        .explore("a move, 6 arrivals", &[taken_back(), moved()], 14_012);
+        .explore("a move, 6 arrivals", &[taken_back(), moved()], 13_628);
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         "1 and 1, one crash, whole life",
         case,
         &[recovery(), finish()],
-        Extent::Whole(37_769),
+        Extent::Whole(44_217),
     );
 }
 

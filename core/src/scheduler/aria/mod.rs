@@ -408,11 +408,12 @@ impl<S: LocalScheduler> Aria<S> {
         let Some(duty) = self.duty.after(command) else {
             return;
         };
-        self.duty = duty;
-        match duty {
-            Duty::Draining => cx.persist(Key::Draining, Record::Draining),
-            Duty::Working | Duty::Leaving => cx.forget(Key::Draining),
+        if duty == Duty::Draining {
+            cx.persist(Key::Draining, Record::Draining);
+        } else if self.duty == Duty::Draining {
+            cx.forget(Key::Draining);
         }
+        self.duty = duty;
         if !duty.takes_jobs() {
             self.advertise_at = cx.now();
             self.advertise(cx);

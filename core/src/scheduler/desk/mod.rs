@@ -446,11 +446,12 @@ impl<P: Policy> Desk<P> {
 
     fn change_duty(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         if let Some(duty) = self.duty.after(command) {
-            self.duty = duty;
-            match duty {
-                Duty::Draining => cx.persist(Key::Draining, Record::Draining),
-                Duty::Working | Duty::Leaving => cx.forget(Key::Draining),
+            if duty == Duty::Draining {
+                cx.persist(Key::Draining, Record::Draining);
+            } else if self.duty == Duty::Draining {
+                cx.forget(Key::Draining);
             }
+            self.duty = duty;
         }
     }
 

@@ -771,11 +771,12 @@ impl<const D: usize> Desktop<D> {
         let Some(duty) = self.duty.after(command) else {
             return;
         };
-        self.duty = duty;
-        match duty {
-            Duty::Draining => cx.persist(Key::Draining, Record::Draining),
-            Duty::Working | Duty::Leaving => cx.forget(Key::Draining),
+        if duty == Duty::Draining {
+            cx.persist(Key::Draining, Record::Draining);
+        } else if self.duty == Duty::Draining {
+            cx.forget(Key::Draining);
         }
+        self.duty = duty;
         if !duty.takes_jobs() {
             self.give_all_away(cx);
         }

@@ -9,7 +9,7 @@ use core::num::NonZeroU32;
 
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Criterion, Demand, Job, News, Notice, Outcome};
+use gridweave_core::job::{Command, Criterion, Demand, Job, News, Notice, Outcome, Retry};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine, TimerQueue};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::profile::{Coordinate, Profile};
@@ -184,12 +184,10 @@ fn desktop(number: usize, rng: &mut Xoshiro256PlusPlus) -> Desktop<3> {
 /// A job for one node.
 fn one(number: u32) -> Job {
     let takes = Span::from_secs(120 + 60 * u64::from(number % 5));
-    Job::new(
-        JobId::new(number.into()),
-        Demand::Nodes(NonZeroU32::MIN),
-        takes,
-    )
-    .expect("it takes some time")
+    let (id, one) = (JobId::new(number.into()), Demand::Nodes(NonZeroU32::MIN));
+    let mut job = Job::new(id, one, takes).expect("it takes some time");
+    job.retry = Retry::OnNodeLoss(3);
+    job
 }
 
 /// A job for up to three nodes.

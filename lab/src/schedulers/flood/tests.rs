@@ -80,6 +80,11 @@ fn without_nodes(effect: Effect<Flood>) -> Effect<Flood> {
             let news = match news {
                 News::Accepted(told) => News::Accepted(brief(&told)),
                 News::Moved(told) => News::Moved(brief(&told)),
+                News::Started { attempt, until, .. } => News::Started {
+                    attempt,
+                    until,
+                    assignment: assigned(attempt, Time::ZERO),
+                },
                 other => other,
             };
             Effect::Notify(Notice { job, news })
@@ -97,7 +102,7 @@ fn started(id: SearchId, until: u64) -> Effect<Flood> {
     say(News::Started {
         attempt,
         until,
-        assignment: assigned(attempt, until - Span::from_secs(PERMISSION)),
+        assignment: assigned(attempt, Time::ZERO),
     })
 }
 

@@ -81,13 +81,13 @@ impl Host<'_> {
                 until,
                 assignment,
             } => {
+                self.begin(at, node, number, (attempt, until));
                 if !self.assigned.remove(&(node, number, attempt)) {
                     let what = format!("job {number} begins on {node}, which did not expect it");
                     let watch = &mut self.host.watch;
                     watch.object(Invariant::Told, at, Some(node), what);
                 }
                 self.check_assignment(at, node, number, assignment.get());
-                self.begin(at, node, number, (attempt, until));
             }
             News::Extended { attempt, until } => {
                 self.witness.count("job: extended");

@@ -522,7 +522,7 @@ fn a_leaver_gives_no_new_holds_and_does_not_offer_itself() {
     assert_eq!(bench.hear(9, search(1, 1, 60)), [Send(9, not_found(1, 0))]);
     let answer = Vote::Refused {
         attempt: attempt(1, 1),
-        reason: commit::Refused::NotAccepted,
+        reason: commit::Refused::Draining,
         next_free: None,
     };
     bench.answers(9, prepare(attempt(1, 1), 60), Message::Commit(answer));
