@@ -42,7 +42,7 @@
 //! ```
 //! use gridweave_core::commit::{Candidate, Config, Coordinator, Everyone, Participant, coordinator, participant};
 //! use gridweave_core::id::{JobId, NodeId};
-//! use gridweave_core::job::Submitter;
+//! use gridweave_core::job::{Payload, Submitter};
 //! use gridweave_core::machine::{Effect, EffectQueue, Event};
 //! use gridweave_core::time::{Interval, Span, Time};
 //! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
@@ -59,6 +59,7 @@
 //! let place = coordinator::Command::Place {
 //!     job: JobId::new(7),
 //!     submitter: Submitter::default(),
+//!     payload: Payload::EMPTY,
 //!     candidates: vec![Candidate { interval, nodes: vec![nodes[0].0, nodes[1].0] }],
 //!     spares: vec![],
 //! };

@@ -38,12 +38,12 @@
 //!             // The only node there is: the message is to itself.
 //!             Effect::Send { message, .. } => host.handle(Event::Message { from: me, message }, now, &mut rng),
 //!             Effect::Notify(notice) => {
-//!                 heard.push(notice.news);
 //!                 if let News::Started { attempt, .. } = notice.news {
 //!                     // The program takes no time here.
 //!                     let ended = Command::Ended { job: notice.job, attempt, outcome: Outcome::Done };
 //!                     host.handle(Event::Command(ended), now, &mut rng);
 //!                 }
+//!                 heard.push(notice.news);
 //!             }
 //!             _ => {}
 //!         }
@@ -51,7 +51,7 @@
 //!     now = host.next_at().expect("a node always has its next exchange ahead");
 //!     host.fire(now, &mut rng);
 //! }
-//! assert!(matches!(heard[..], [News::Accepted { .. }, News::Started { .. }, News::Finished]));
+//! assert!(matches!(heard[..], [News::Assigned(_), News::Accepted(_), News::Started { .. }, News::Finished]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

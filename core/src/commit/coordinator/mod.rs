@@ -5,7 +5,7 @@
 //! use gridweave_core::commit::coordinator::{Candidate, Command, Coordinator};
 //! use gridweave_core::commit::{Config, Everyone, Message};
 //! use gridweave_core::id::{JobId, NodeId};
-//! use gridweave_core::job::Submitter;
+//! use gridweave_core::job::{Payload, Submitter};
 //! use gridweave_core::machine::{Effect, EffectQueue, Event};
 //! use gridweave_core::time::{Interval, Span, Time};
 //! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
@@ -17,6 +17,7 @@
 //! let place = Command::Place {
 //!     job: JobId::new(7),
 //!     submitter: Submitter::default(),
+//!     payload: Payload::EMPTY,
 //!     candidates: vec![Candidate { interval, nodes: nodes.clone() }],
 //!     spares: vec![],
 //! };

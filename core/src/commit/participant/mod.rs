@@ -4,7 +4,7 @@
 //! ```
 //! use gridweave_core::commit::{Config, Everyone, Message, Participant};
 //! use gridweave_core::id::{Epoch, JobId, NodeId};
-//! use gridweave_core::job::Submitter;
+//! use gridweave_core::job::{Payload, Submitter};
 //! use gridweave_core::machine::{Effect, EffectQueue, Event};
 //! use gridweave_core::schedule::Attempt;
 //! use gridweave_core::time::{Interval, Span, Time};
@@ -15,8 +15,8 @@
 //! let mut participant = Participant::new(config, Everyone);
 //! let attempt = Attempt::new(JobId::new(7), Epoch::new(1));
 //! let interval = Interval::starting(Time::from_secs(600), Span::from_secs(3600))?;
-//! let (lease, submitter) = (config.lease, Submitter::default());
-//! let prepare = Message::Prepare { attempt, interval, lease, submitter };
+//! let (lease, submitter, payload) = (config.lease, Submitter::default(), Payload::EMPTY);
+//! let prepare = Message::Prepare { attempt, interval, lease, submitter, payload };
 //! let mut effects = EffectQueue::new();
 //! for event in [Event::Start, Event::Message { from: NodeId::new(9), message: prepare }] {
 //!     effects.feed(&mut participant, event, Time::ZERO, &mut rng);

@@ -61,7 +61,8 @@
 //!     effects.feed(&mut node, event, Time::ZERO, &mut rng);
 //! }
 //! let news = News::Failed(Failure::Refused(Refusal::UnsupportedDemand));
-//! assert!(effects.drain().any(|effect| effect == Effect::Notify(Notice { job: job.id, news })));
+//! let refused = Effect::Notify(Notice { job: job.id, news });
+//! assert!(effects.drain().any(|effect| effect == refused));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

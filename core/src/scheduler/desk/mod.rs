@@ -43,14 +43,14 @@
 //! let job = Job::new(JobId::new(7), Demand::Nodes(NonZeroU32::MIN), Span::from_secs(600))?;
 //! effects.feed(&mut desk, Event::Start, Time::ZERO, &mut rng);
 //! effects.feed(&mut desk, Event::Command(Command::submit(job)), Time::ZERO, &mut rng);
-//! let search = Notice::Search { job: job.id, left: 1, setback: None };
-//! assert!(effects.drain().any(|effect| effect == Effect::Notify(search)));
+//! let search = Effect::Notify(Notice::Search { job: job.id, left: 1, setback: None });
+//! assert!(effects.drain().any(|effect| effect == search));
 //!
 //! let none = Command::NotFound { job: job.id, refusal: Some(Refusal::NoMatch) };
 //! effects.feed(&mut desk, Event::Command(none), Time::ZERO, &mut rng);
 //! let news = News::Failed(Failure::Refused(Refusal::NoMatch));
-//! let told = Notice::Job(job::Notice { job: job.id, news });
-//! assert!(effects.drain().any(|effect| effect == Effect::Notify(told)));
+//! let told = Effect::Notify(Notice::Job(job::Notice { job: job.id, news }));
+//! assert!(effects.drain().any(|effect| effect == told));
 //! # Ok::<(), gridweave_core::job::JobError>(())
 //! ```
 
