@@ -40,7 +40,8 @@
 //!
 //! # Example
 //! A job that this scheduler cannot place is refused with the reason. The example of [`scheduler`](super) runs one that it
-//! can. `examples/asap.rs` is a small grid in one process, `examples/udp` one of several processes that talk over UDP.
+//! can. `examples/asap.rs` is a small grid in one process, `examples/udp` one of several processes that talk over UDP,
+//! and `examples/processes` one that runs real programs.
 //! ```
 //! use core::num::NonZeroU32;
 //! use gridweave_core::commit::Everyone;
