@@ -111,7 +111,9 @@ impl Scheduler for Subject {
         choices: &mut Choices<'_>,
     ) -> Option<Message<3>> {
         Some(match message {
-            Message::Commit(message) => Message::Commit(coallocation::vote(now, message, choices)?),
+            Message::Commit(message) => {
+                Message::Commit(coallocation::vote(now, &message, choices)?)
+            }
             Message::Search { ask, wanted } if choices.below(4) > 0 => Message::Found {
                 ask,
                 offer: offer(now, wanted, choices),

@@ -34,8 +34,10 @@ impl<'a> Choices<'a> {
         self.byte() % n
     }
 
-    pub(super) fn pick<T: Clone, const N: usize>(&mut self, of: [T; N]) -> T {
-        of[usize::from(self.byte()) % N].clone()
+    pub(super) fn pick<T, const N: usize>(&mut self, of: [T; N]) -> T {
+        let index = usize::from(self.byte()) % N;
+        let picked = of.into_iter().nth(index);
+        picked.expect("there is something to pick from")
     }
 
     pub(super) fn peer(&mut self) -> NodeId {

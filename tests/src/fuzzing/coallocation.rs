@@ -239,11 +239,11 @@ impl<S: Scheduler> Host<Coallocator<S>> {
 /// What an honest participant or coordinator says.
 pub(super) fn vote(
     now: Time,
-    message: commit::Message,
+    message: &commit::Message,
     choices: &mut Choices<'_>,
 ) -> Option<commit::Message> {
     use commit::Message as Vote;
-    Some(match message {
+    Some(match *message {
         Vote::Prepare { attempt, lease, .. } if choices.below(8) > 0 => {
             Vote::Prepared { attempt, lease }
         }

@@ -136,7 +136,9 @@ impl Scheduler for Subject {
         choices: &mut Choices<'_>,
     ) -> Option<Said> {
         Some(match message {
-            Message::Commit(message) => Message::Commit(coallocation::vote(now, message, choices)?),
+            Message::Commit(message) => {
+                Message::Commit(coallocation::vote(now, &message, choices)?)
+            }
             Message::Look { look, .. } => seen(now, look, peer, choices),
             Message::Overlay {
                 message: cyclon::Message::Shuffle { exchange, .. },

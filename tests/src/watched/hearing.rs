@@ -74,7 +74,7 @@ impl<M: Watched> Grid<M> {
                 self.watch.not_taken(number);
                 self.todo.insert((at, Todo::Submit(number)));
             }
-            _ if news.is_last() => self.end(at, node, number, news),
+            _ if news.is_last() => self.end(at, node, number, &news),
             _ => panic!("{news:?} is not known here"),
         }
     }
@@ -96,11 +96,11 @@ impl<M: Watched> Grid<M> {
         }
     }
 
-    fn end(&mut self, at: Time, node: NodeId, number: usize, news: News) {
+    fn end(&mut self, at: Time, node: NodeId, number: usize, news: &News) {
         if self.watch.said(at, node, number, news.clone()) != Word::First {
             return;
         }
-        match news {
+        match *news {
             News::Finished => self.ledger.finished += 1,
             News::Cancelled => self.ledger.cancelled += 1,
             News::Failed(failure) => {

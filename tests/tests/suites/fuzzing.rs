@@ -117,7 +117,7 @@ fn no_bytes_break_a_node_of_aria() {
         "stopped",
         "withdraw",
     ];
-    drives(fuzzing::aria::drive, 50, &often);
+    drives(fuzzing::aria::drive, 40, &often);
 }
 
 #[test]

@@ -528,9 +528,9 @@ impl<P: Policy> Coordinator<P> {
         }
     }
 
-    fn receive(&mut self, from: NodeId, message: Message, cx: &mut dyn Context<Self>) {
+    fn receive(&mut self, from: NodeId, message: &Message, cx: &mut dyn Context<Self>) {
         let (job, epoch) = (message.job(), message.epoch());
-        let known = self.with_task(job, cx, |work, task| match message {
+        let known = self.with_task(job, cx, |work, task| match *message {
             Message::Prepared { lease, .. } => work.on_prepared(task, from, epoch, lease),
             Message::Refused {
                 reason, next_free, ..
@@ -560,7 +560,7 @@ impl<P: Policy> Coordinator<P> {
             return;
         }
         // An attempt at an unknown job was aborted, or is over.
-        match message {
+        match *message {
             Message::Prepared { attempt, .. } => cx.send(from, Message::Abort { attempt }),
             Message::Committed { .. }
             | Message::Query { .. }
@@ -658,7 +658,7 @@ impl<P: Policy> Machine for Coordinator<P> {
                 return;
             }
             Event::Start => self.start(cx),
-            Event::Message { from, message } => self.receive(from, message, cx),
+            Event::Message { from, message } => self.receive(from, &message, cx),
             Event::Timer(Due) => {
                 self.alarm.rang();
                 self.attend_all(cx);

@@ -309,7 +309,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             self.tell_changes(cx);
         }
         for notice in embed.heard {
-            self.on_desk_notice(notice, cx);
+            self.on_desk_notice(&notice, cx);
         }
     }
 
@@ -331,7 +331,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.desk.handle(Event::Start, &mut cx.lift(&mut embed));
         self.tell_changes(cx);
         for notice in embed.heard {
-            self.on_desk_notice(notice, cx);
+            self.on_desk_notice(&notice, cx);
         }
     }
 

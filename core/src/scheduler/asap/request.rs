@@ -152,8 +152,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// Handles a notice of the desk.
-    pub(super) fn on_desk_notice(&mut self, notice: desk::Notice, cx: &mut dyn Context<Self>) {
-        match notice {
+    pub(super) fn on_desk_notice(&mut self, notice: &desk::Notice, cx: &mut dyn Context<Self>) {
+        match *notice {
             desk::Notice::Search { job, left, setback } => {
                 if let Some(request) = self.request(job) {
                     request.note(setback);

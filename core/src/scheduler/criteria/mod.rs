@@ -330,7 +330,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             self.tell_schedule(cx);
         }
         for notice in embed.heard {
-            self.on_desk_notice(notice, cx);
+            self.on_desk_notice(&notice, cx);
         }
     }
 
@@ -372,7 +372,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.desk.handle(Event::Start, &mut cx.lift(&mut embed));
         self.tell_schedule(cx);
         for notice in embed.heard {
-            self.on_desk_notice(notice, cx);
+            self.on_desk_notice(&notice, cx);
         }
     }
 

@@ -248,8 +248,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Handles a notice of the desk.
-    pub(super) fn on_desk_notice(&mut self, notice: desk::Notice, cx: &mut dyn Context<Self>) {
-        match notice {
+    pub(super) fn on_desk_notice(&mut self, notice: &desk::Notice, cx: &mut dyn Context<Self>) {
+        match *notice {
             desk::Notice::Search { job, left, setback } => {
                 self.search(job, left, setback, cx);
             }

@@ -272,7 +272,7 @@ fn a_job_without_a_placement_is_not_improved_and_an_unknown_job_is_not_placed() 
         job: JOB,
         setback: None,
     };
-    assert_eq!(bench.order(improve()), [kept.clone()]);
+    assert_eq!(bench.order(improve()), core::slice::from_ref(&kept));
     assert_eq!(Bench::empty().order(improve()), [kept]);
     let place = Command::Place {
         job: JOB,

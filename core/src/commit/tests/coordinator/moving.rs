@@ -17,7 +17,10 @@ fn a_better_placement_that_cannot_be_had_changes_nothing() {
         desk.feed(improve(500, &[B])),
         [Send(B, prepare(attempt(2), slot(500))), Wake(second(2))]
     );
-    assert_eq!(tells(desk.feed(improve(400, &[B]))), [kept.clone()]);
+    assert_eq!(
+        tells(desk.feed(improve(400, &[B]))),
+        core::slice::from_ref(&kept)
+    );
     assert_eq!(
         desk.ring_until(4),
         [

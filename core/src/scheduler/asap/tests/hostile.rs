@@ -190,7 +190,7 @@ fn records_that_do_not_fit_their_keys_are_ignored() {
     let mut bench = Bench::among(CONFIG, 1);
     let job = job(8, 1);
     let record = Record::Desk(desk::Record::Job {
-        job: job,
+        job,
         payload: Payload::EMPTY,
         stage: Stage::Open,
     });
