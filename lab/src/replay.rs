@@ -109,7 +109,8 @@ impl Jobs for Submissions<'_> {
                 Grid::Uniform(_) => None,
                 Grid::Mixed(_) => Some(Box::new(self.workload.requirement(job))),
             },
-            reruns: RERUNS.into(),
+            // Torture holds schedulers to what a job allows; `flood` knows no such limit.
+            reruns: u32::MAX,
         }
     }
 
