@@ -156,7 +156,7 @@ made! {
         Self::new(&bytes).expect("it is not too long")
     };
     commit::Members: |fill| list::<NodeId, _>(fill, Self::MOST);
-    Refusal: |fill| match fill.variant(14) {
+    Refusal: |fill| match fill.variant(15) {
         0 => Self::Known,
         1 => Self::TooLarge,
         2 => Self::NoMatch,
@@ -170,6 +170,7 @@ made! {
         10 => Self::Full,
         11 => Self::NotAuthorised,
         12 => Self::Leaving,
+        13 => Self::Draining,
         _ => Self::UnknownDimension(some(fill)),
     };
     Failure: |fill| match fill.variant(4) {

@@ -175,7 +175,7 @@ pub fn denied() -> Vec<Denied> {
     ));
     all.push(deny::<commit::Message>(
         "an interval that ends where it starts",
-        &[VERSION, 6, 0, 1, 2, 7, 7, 9, 1, 1],
+        &[VERSION, 6, 0, 1, 2, 7, 7, 9, 1, 1, 0],
         Refused::Malformed { at: 7 },
     ));
     all.push(deny::<custody::Message>(
@@ -234,7 +234,7 @@ pub fn denied() -> Vec<Denied> {
     let job = |estimate: u8, count: u8| {
         let mut frame = vec![VERSION, 18, 4, 0, 1, 1, 1, 1, 0, count];
         frame.extend([0; 8]);
-        frame.extend([estimate, 0, 0, 0, 2, 0, 1, 1, 0]);
+        frame.extend([estimate, 0, 0, 0, 0, 2, 0, 1, 1, 0, 0]);
         frame
     };
     all.push(deny::<aria::Message>(

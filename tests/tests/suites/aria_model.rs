@@ -83,7 +83,7 @@ fn foreign_sites_start_end_and_lose_a_job_at_any_moment() {
     foreign(2).arriving(6).explore(
         "2 foreign sites, 6 arrivals",
         &[running(), finished(), placed_again()],
-        11_976,
+        21_802,
     );
 }
 
