@@ -207,7 +207,7 @@ fn a_reader_that_knows_only_the_specification_reads_every_message_and_the_nodes_
         visit_all(&mut reading);
     }
     // Why a job is refused is deep inside of few messages.
-    for seed in 60..3_000 {
+    for seed in 60..9_000 {
         reading.seed = seed;
         reading.visit::<custody::Message>();
     }
