@@ -1,6 +1,7 @@
 //! Whether a node takes jobs.
 
 use crate::job::{Command, Refusal};
+use crate::machine::{Context, Machine};
 
 /// What a node does beside going on with what it has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -15,16 +16,31 @@ pub(super) enum Duty {
 }
 
 impl Duty {
-    /// What a node does after a command of its host; `None` if nothing changes. A leaver does not turn back.
-    pub(super) fn after(self, command: &Command) -> Option<Self> {
+    /// Obeys a command of the host, if it is one of these, and tells whether that changed anything. That a node drains
+    /// is kept on disk as `draining`. A leaver does not turn back.
+    pub(super) fn obey<M: Machine>(
+        &mut self,
+        command: &Command,
+        draining: (M::Key, M::Record),
+        cx: &mut dyn Context<M>,
+    ) -> bool {
         let next = match command {
-            _ if self == Self::Leaving => return None,
             Command::Leave => Self::Leaving,
             Command::Drain => Self::Draining,
             Command::Resume => Self::Working,
-            _ => return None,
+            _ => return false,
         };
-        Some(next).filter(|next| *next != self)
+        if *self == Self::Leaving || *self == next {
+            return false;
+        }
+        let (key, record) = draining;
+        if next == Self::Draining {
+            cx.persist(key, record);
+        } else if *self == Self::Draining {
+            cx.forget(key);
+        }
+        *self = next;
+        true
     }
 
     /// Why a new job is refused; `None` if it is not.

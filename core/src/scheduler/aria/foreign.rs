@@ -7,7 +7,7 @@ use crate::custody::{Command, Ending};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Job, News, Notice, OwnJob, Seen, SiteReport, Survival};
 use crate::machine::{Context, Event};
-use crate::queue::{Change, LocalScheduler, QueuedJob, expected};
+use crate::queue::{LocalScheduler, QueuedJob};
 use crate::time::Time;
 
 /// What a node knows of a foreign site, beside the mirror of its queue. Nothing of it is on disk: after a restart the
@@ -132,15 +132,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
         let news = News::Queue { attempt, until };
         cx.notify(Notice { job: id, news });
-        let start = expected(&self.site.local, now, Change::None, id).map_or(now, |job| job.start);
-        self.tell_custody(
-            Command::Expect {
-                job: id,
-                start,
-                at: None,
-            },
-            cx,
-        );
+        self.expect_start(id, cx);
     }
 
     fn mirror_waiting(

@@ -405,16 +405,9 @@ impl<S: LocalScheduler> Aria<S> {
 
     /// A node that takes no jobs any more offers those that wait here to others.
     fn change_duty(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
-        let Some(duty) = self.duty.after(command) else {
-            return;
-        };
-        if duty == Duty::Draining {
-            cx.persist(Key::Draining, Record::Draining);
-        } else if self.duty == Duty::Draining {
-            cx.forget(Key::Draining);
-        }
-        self.duty = duty;
-        if !duty.takes_jobs() {
+        let draining = (Key::Draining, Record::Draining);
+        let changed = self.duty.obey(command, draining, cx);
+        if changed && !self.duty.takes_jobs() {
             self.advertise_at = cx.now();
             self.advertise(cx);
         }

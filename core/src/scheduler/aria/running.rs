@@ -37,16 +37,17 @@ impl<S: LocalScheduler> Aria<S> {
             self.tell_custody(Command::Ended { job: id, ending }, cx);
             return;
         }
-        let start = expected(&self.site.local, now, Change::None, id).map_or(now, |job| job.start);
-        self.tell_custody(
-            Command::Expect {
-                job: id,
-                start,
-                at: None,
-            },
-            cx,
-        );
+        self.expect_start(id, cx);
         self.start_jobs(cx);
+    }
+
+    /// Tells custody when a job that waits here is expected to start.
+    pub(super) fn expect_start(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        let now = cx.now();
+        let expected = expected(&self.site.local, now, Change::None, job);
+        let start = expected.map_or(now, |job| job.start);
+        let at = None;
+        self.tell_custody(Command::Expect { job, start, at }, cx);
     }
 
     /// Starts all jobs that can start, and sets a timer for the next ones.

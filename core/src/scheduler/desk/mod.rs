@@ -444,17 +444,6 @@ impl<P: Policy> Desk<P> {
         self.confirm(Event::Command(command), cx);
     }
 
-    fn change_duty(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
-        if let Some(duty) = self.duty.after(command) {
-            if duty == Duty::Draining {
-                cx.persist(Key::Draining, Record::Draining);
-            } else if self.duty == Duty::Draining {
-                cx.forget(Key::Draining);
-            }
-            self.duty = duty;
-        }
-    }
-
     fn receive(&mut self, from: NodeId, message: commit::Message, cx: &mut dyn Context<Self>) {
         match message {
             commit::Message::Prepare { attempt, .. } if !self.duty.takes_jobs() => {
@@ -497,7 +486,10 @@ impl<P: Policy> Desk<P> {
                 let survived = commit::Command::Participant(survived);
                 self.confirm(Event::Command(survived), cx);
             }
-            Command::OnDuty(command) => self.change_duty(&command, cx),
+            Command::OnDuty(command) => {
+                let draining = (Key::Draining, Record::Draining);
+                self.duty.obey(&command, draining, cx);
+            }
             Command::Place {
                 job,
                 candidates,

@@ -768,16 +768,9 @@ impl<const D: usize> Desktop<D> {
 
     /// A node that takes no jobs any more gives those that wait here to others.
     fn change_duty(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
-        let Some(duty) = self.duty.after(command) else {
-            return;
-        };
-        if duty == Duty::Draining {
-            cx.persist(Key::Draining, Record::Draining);
-        } else if self.duty == Duty::Draining {
-            cx.forget(Key::Draining);
-        }
-        self.duty = duty;
-        if !duty.takes_jobs() {
+        let draining = (Key::Draining, Record::Draining);
+        let changed = self.duty.obey(command, draining, cx);
+        if changed && !self.duty.takes_jobs() {
             self.give_all_away(cx);
         }
     }
