@@ -181,6 +181,7 @@ pub mod shared;
 #[cfg(feature = "alloc")]
 pub mod sorted;
 pub mod time;
+pub mod trace;
 #[cfg(feature = "wire")]
 pub mod wire;
 

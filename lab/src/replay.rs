@@ -172,6 +172,8 @@ pub struct Hosting<M> {
     pub neighbours: fn(&M) -> Vec<NodeId>,
     /// If nothing happens to any job for so long, the jobs without an outcome count as lost.
     pub patience: Span,
+    /// The job whose life is told.
+    pub explained: Option<JobId>,
     /// When the replay ends at the latest. Events at this time or later do not happen.
     pub until: Time,
 }
@@ -206,6 +208,7 @@ where
         seed: hosting.seed,
         patience: hosting.patience,
         until: hosting.until,
+        explained: hosting.explained,
         observer: match hosting.pictures {
             Some((every, _)) => Some((every, &mut draw)),
             None => None,
@@ -270,6 +273,7 @@ fn summed_up(
         pictures,
         in_degrees,
         violations: replayed.violations,
+        life: replayed.life.clone(),
         events: grid.events(),
         digest: grid.digest(),
     }

@@ -42,6 +42,8 @@ pub struct Run {
     pub in_degrees: Vec<u32>,
     /// How many violations of invariants were found.
     pub violations: u64,
+    /// The life of the job that is explained, if one is.
+    pub life: Option<hosting::Life>,
     /// How many events there were.
     pub events: u64,
     /// The digest of the run's history.

@@ -207,8 +207,7 @@ impl Ledger {
                 Heard::Assigned { .. }
                 | Heard::Released { .. }
                 | Heard::Changed
-                | Heard::Extended { .. }
-                | Heard::Declined { .. },
+                | Heard::Extended { .. },
             ) => {}
         }
     }
@@ -361,7 +360,9 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
                     }
                 }
                 Happening::Crashed { at, node } => ledger.crash(at, node),
-                Happening::Unheard { .. } | Happening::Started { .. } => {}
+                Happening::Unheard { .. }
+                | Happening::Started { .. }
+                | Happening::Traced { .. } => {}
             }
         }
         watch(&mut ledger, &grid);

@@ -226,9 +226,10 @@ pub enum Refused {
     Draining,
 }
 
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Refused {
+    /// The reason in words.
+    pub const fn words(self) -> &'static str {
+        match self {
             Self::Busy => "another job has some of that time",
             Self::Stale => "the attempt is over",
             Self::Running => "the job runs already",
@@ -238,7 +239,13 @@ impl fmt::Display for Refused {
             Self::NotAccepted => "the node does not run jobs of this submitter",
             Self::Foreign => "another coordinator has a job of this name",
             Self::Draining => "the node takes no new jobs",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
     }
 }
 

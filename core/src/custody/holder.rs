@@ -3,13 +3,14 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::message::{Answer, Claim, Ending, Place, Ruling, Standing, Term};
+use super::message::{Answer, Claim, Ending, Place, Refused, Ruling, Standing, Term};
 use super::{Custody, Key, Message, Notice, Record, TakenBack, Timer};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Assignment, Job, News, Payload, Placement, Survival};
 use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
+use crate::trace::Trace;
 
 /// A job that this node has.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -81,7 +82,7 @@ pub enum Taking {
         start: Option<Time>,
     },
     /// The node does not take it.
-    Refuses,
+    Refuses(Refused),
 }
 
 /// How far a job is: what its holder has on disk.
@@ -338,7 +339,9 @@ impl Custody {
                 self.take(gift, start, cx);
                 Answer::Taken
             }
-            _ => Answer::NotTaken,
+            (_, Taking::Refuses(why)) => Answer::NotTaken(why),
+            (Some(_), _) => Answer::NotTaken(Refused::Known),
+            (None, _) => Answer::NotTaken(Refused::Full),
         };
         self.answer(gift, answer, cx);
     }
@@ -347,7 +350,11 @@ impl Custody {
         let (job, term) = (gift.job.get().id, gift.term);
         // If the home itself gave the job, it gets a report anyway.
         let first = gift.from == gift.home && term.moves == 0;
-        if !first || answer == Answer::NotTaken {
+        if let Answer::NotTaken(why) = answer {
+            let (peer, why) = (gift.from, why.words());
+            cx.trace(Trace::Refuses { job, peer, why });
+        }
+        if !first || answer != Answer::Taken {
             cx.send(gift.from, Message::Answer { job, term, answer });
         }
         if answer == Answer::Taken {
@@ -612,7 +619,7 @@ impl Custody {
             held.is_with_host() || held.is_claimed() || held.state == State::Left
         };
         let Some(held) = self.held_mut(job).filter(was_here) else {
-            return;
+            return cx.trace(Trace::unknown(job, None));
         };
         held.tell_released(cx);
         held.state = State::Ended(ending);
@@ -695,6 +702,7 @@ impl Custody {
             carried: held.carried,
             payload: held.payload.clone(),
         };
+        cx.trace(Trace::Asks { job, peer: to });
         cx.send(to, give);
     }
 
@@ -720,7 +728,11 @@ impl Custody {
                 let forget = cx.now() + self.config.lease + self.config.max_skew;
                 self.wake_held(job, forget, cx);
             }
-            Answer::NotTaken => self.take_back(job, cx),
+            Answer::NotTaken(why) => {
+                let (peer, why) = (from, why.words());
+                cx.trace(Trace::Refused { job, peer, why });
+                self.take_back(job, cx);
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use crate::job::{Failure, Job, News, Payload, Placement, Refusal};
 use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::{Span, Time};
+use crate::trace::Trace;
 
 /// A job that this node answers for and that has no outcome yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Task {
     bound: Bound,
     /// When it needs attention next.
     due: Time,
+    /// Why the last candidate did not take it, for the user.
+    why: Refusal,
 }
 
 /// Until when this node itself may answer for a job: it grants nothing beyond that.
@@ -195,6 +198,7 @@ impl Task {
             phase: Phase::Restored(stage),
             bound,
             due: Time::ZERO,
+            why: Refusal::NoMatch,
         }
     }
 
@@ -361,7 +365,7 @@ impl Custody {
         let Some(left) = task.past.left.checked_sub(1) else {
             let failure = match task.past.told {
                 Some(_) => Failure::NodeLost,
-                None => Failure::Refused(Refusal::NoMatch),
+                None => Failure::Refused(task.why),
             };
             self.close(job, News::Failed(failure), cx);
             return;
@@ -369,6 +373,7 @@ impl Custody {
         task.past.left = left;
         task.phase = Phase::Seeking { attempt };
         let shared = task.job.clone();
+        cx.trace(Trace::Searches { job });
         cx.notify(Notice::Seek {
             job: shared,
             attempt,
@@ -391,6 +396,9 @@ impl Custody {
         // Candidates may still come in the pause after a search.
         let rests = task.phase == (Phase::Pausing { attempt }) && !candidates.is_empty();
         if is_sought || rests {
+            for &peer in &candidates {
+                cx.trace(Trace::Offered { job, peer });
+            }
             self.give_to_next(job, attempt, candidates, cx);
         }
     }
@@ -433,11 +441,15 @@ impl Custody {
                         carried: 0,
                         payload: task.payload.clone(),
                     };
+                    cx.trace(Trace::Asks { job, peer: to });
                     cx.send(to, give);
                     self.wake_task(job, now + retry, cx);
                 }
                 None => {
                     let (attempt, others) = (term.attempt, core::mem::take(others));
+                    let (peer, why) = (Some(*to), "it does not answer");
+                    task.why = Refusal::NoAnswer;
+                    cx.trace(Trace::Failed { job, peer, why });
                     self.give_to_next(job, attempt, others, cx);
                 }
             },
@@ -469,6 +481,11 @@ impl Custody {
         };
         let policy = task.job.get().retry;
         let again = policy.after(why);
+        cx.trace(Trace::Failed {
+            job,
+            peer: None,
+            why: why.words(),
+        });
         match again.or(canary!(RunsAgainUnasked).then_some(policy)) {
             Some(retry) => {
                 let mut less = *task.job.get();
@@ -535,7 +552,14 @@ impl Custody {
     }
 
     /// A candidate does not take a job: asks the next one.
-    fn not_taken(&mut self, from: NodeId, job: JobId, refused: Term, cx: &mut dyn Context<Self>) {
+    fn not_taken(
+        &mut self,
+        from: NodeId,
+        job: JobId,
+        refused: Term,
+        (refusal, trace): (Refusal, Trace),
+        cx: &mut dyn Context<Self>,
+    ) {
         if let Some(task) = self.task_mut(job)
             && let Phase::Giving {
                 term, to, others, ..
@@ -543,6 +567,8 @@ impl Custody {
             && (*to, *term) == (from, refused)
         {
             let (attempt, others) = (term.attempt, core::mem::take(others));
+            task.why = refusal;
+            cx.trace(trace);
             self.give_to_next(job, attempt, others, cx);
         }
     }
@@ -554,7 +580,9 @@ impl Custody {
             _ => None,
         });
         for (job, term) in waiting.collect::<Vec<_>>() {
-            self.not_taken(node, job, term, cx);
+            let (peer, why) = (Some(node), "it cannot be reached");
+            let trace = Trace::Failed { job, peer, why };
+            self.not_taken(node, job, term, (Refusal::NoAnswer, trace), cx);
         }
     }
 
@@ -567,8 +595,14 @@ impl Custody {
         answer: Answer,
         cx: &mut dyn Context<Self>,
     ) {
-        if answer == Answer::NotTaken {
-            self.not_taken(from, job, term, cx);
+        if let Answer::NotTaken(why) = answer {
+            let (refusal, why) = (why.refusal(), why.words());
+            let trace = Trace::Refused {
+                job,
+                peer: from,
+                why,
+            };
+            self.not_taken(from, job, term, (refusal, trace), cx);
         }
     }
 
@@ -702,7 +736,7 @@ impl Custody {
     pub(super) fn cancel(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         let Some(task) = self.task_mut(job) else {
-            return;
+            return cx.trace(Trace::unknown(job, None));
         };
         match task.phase {
             // The job was granted to no node, so no node starts it.

@@ -1,5 +1,7 @@
+use core::fmt;
+
 use crate::id::{Epoch, JobId, NodeId};
-use crate::job::{Failure, Job, Outcome, Payload};
+use crate::job::{Failure, Job, Outcome, Payload, Refusal};
 use crate::shared::Shared;
 use crate::time::Time;
 
@@ -131,8 +133,55 @@ impl Claim {
 pub enum Answer {
     /// The job was taken.
     Taken,
-    /// The job was not taken: the host refused it, there is no room, or it waits or runs there already.
-    NotTaken,
+    /// The job was not taken.
+    NotTaken(Refused),
+}
+
+/// Why a node does not take a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Refused {
+    /// The node cannot run it, or not now if it was to start at once.
+    NoMatch,
+    /// The node has as many jobs as it may.
+    Full,
+    /// The job waits or runs there already.
+    Known,
+    /// The node takes no new jobs: it drains or leaves.
+    Draining,
+    /// The site behind the node does not answer.
+    NoSite,
+}
+
+impl Refused {
+    /// The reason in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NoMatch => "the node cannot run it",
+            Self::Full => "the node has as many jobs as it may",
+            Self::Known => "the job waits or runs there already",
+            Self::Draining => "the node takes no new jobs",
+            Self::NoSite => "the site behind the node does not answer",
+        }
+    }
+
+    /// The reason that a user is told if no node takes the job.
+    pub(super) const fn refusal(self) -> Refusal {
+        match self {
+            Self::NoMatch => Refusal::NoMatch,
+            Self::Full => Refusal::NodesFull,
+            Self::Known => Refusal::Taken,
+            Self::Draining => Refusal::NodesDraining,
+            Self::NoSite => Refusal::NoAnswer,
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())
+    }
 }
 
 /// The node that is to run a job, and the attempt.

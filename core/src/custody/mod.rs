@@ -83,7 +83,7 @@ mod tests;
 pub use config::Config;
 pub use holder::{Gift, Progress, Taking};
 pub use home::{Holding, Past, Stage};
-pub use message::{Answer, Claim, Ending, Message, Place, Ruling, Standing, Tenure, Term};
+pub use message::{Answer, Claim, Ending, Message, Place, Refused, Ruling, Standing, Tenure, Term};
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -99,6 +99,7 @@ use crate::machine::{Context, Effect, Event, Machine, Violation};
 use crate::rand_core::Rng;
 use crate::shared::Shared;
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// The most candidates that the host may name at once.
 pub const MOST_CANDIDATES: usize = 4;
@@ -595,5 +596,9 @@ impl Context<Custody> for Inside<'_> {
             Effect::Send { to, message } if to == self.me => self.to_self.push_back(message),
             effect => self.cx.push(effect),
         }
+    }
+
+    fn trace(&mut self, trace: Trace) {
+        self.cx.trace(trace);
     }
 }

@@ -251,6 +251,40 @@ impl News {
     }
 }
 
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "attempt {} from {}", self.attempt, self.start)?;
+        if let Some(end) = self.end {
+            write!(f, " to {end}")?;
+        }
+        for (rank, node) in self.nodes.iter().enumerate() {
+            write!(f, "{} {node}", if rank == 0 { " on" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// What the node of the machine says of the job.
+impl fmt::Display for News {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Accepted(placement) => write!(f, "accepts it: {}", placement.get()),
+            Self::Moved(placement) => write!(f, "moves it: {}", placement.get()),
+            Self::Assigned(assignment) => write!(f, "is to run it: {}", assignment.get().placement),
+            Self::Released { attempt } => write!(f, "will not run attempt {attempt}"),
+            Self::Started { attempt, .. } => write!(f, "starts attempt {attempt}"),
+            Self::Extended { until, .. } => write!(f, "may run it until {until}"),
+            Self::Stopped { attempt } => write!(f, "stops attempt {attempt}"),
+            Self::Orphaned => f.write_str("drops it: its home is not heard any more"),
+            Self::Finished => f.write_str("says that it is done"),
+            Self::Failed(failure) => write!(f, "says that it failed: {failure}"),
+            Self::Cancelled => f.write_str("says that it is cancelled"),
+            Self::Queue { attempt, .. } => write!(f, "has its site queue attempt {attempt}"),
+            Self::Withdraw { attempt } => write!(f, "has its site withdraw attempt {attempt}"),
+        }
+    }
+}
+
 #[cfg(feature = "serde")]
 mod encoding {
     use alloc::vec::Vec;

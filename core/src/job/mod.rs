@@ -269,7 +269,7 @@ pub enum Refusal {
     NotAcceptable,
     /// Its deadline is past.
     DeadlinePassed,
-    /// There is no room in the queue or the schedule.
+    /// The node that was asked has as many jobs as it may: the configuration sets that limit.
     Full,
     /// The user may not submit it.
     NotAuthorised,
@@ -277,12 +277,46 @@ pub enum Refusal {
     Leaving,
     /// This node takes no new jobs for now.
     Draining,
+    /// It takes longer than schedules look ahead.
+    TooLong,
+    /// Up to the end of the schedules there is no start at which enough nodes are free.
+    NoStart,
+    /// No search came back with nodes.
+    NotFound,
+    /// Each time, other jobs had taken the time that was found.
+    Taken,
+    /// Nodes that were asked have no room for another reservation.
+    NodesFull,
+    /// Nodes that were asked take no new jobs.
+    NodesDraining,
+    /// This node holds as much time at others as they allow.
+    Quota,
+    /// Nodes that were asked do not run jobs of this submitter.
+    NotAccepted,
+    /// Nodes that were asked did not answer.
+    NoAnswer,
+    /// Answers came too late for the start.
+    TooSlow,
+    /// The clocks of this node and of another one differ by more than the configuration allows.
+    Clock,
 }
 
 impl Refusal {
     /// The refusal of a requirement that names this dimension.
     pub const fn unknown(dimension: Dimension) -> Self {
         Self::UnknownDimension(dimension.position() as u8)
+    }
+}
+
+impl Failure {
+    /// The reason in words, without that of a refusal.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Refused(_) => "it was refused",
+            Self::NodeLost => "a node was lost",
+            Self::Overran => "it ran longer than it may",
+            Self::Broke => "it broke while it ran",
+        }
     }
 }
 
@@ -302,10 +336,21 @@ impl fmt::Display for Refusal {
             Self::BrokenCriterion => "its criterion gives no cost",
             Self::NotAcceptable => "its criterion accepts no nodes that were found",
             Self::DeadlinePassed => "its deadline is past",
-            Self::Full => "there is no room",
+            Self::Full => "the node has as many jobs as it may",
             Self::NotAuthorised => "the submitter may not",
             Self::Leaving => "this node is leaving",
             Self::Draining => "this node takes no new jobs for now",
+            Self::TooLong => "it takes longer than schedules look ahead",
+            Self::NoStart => "there is no start at which enough nodes are free",
+            Self::NotFound => "no search came back with nodes",
+            Self::Taken => "other jobs had taken the time that was found",
+            Self::NodesFull => "the nodes have no room for another reservation",
+            Self::NodesDraining => "the nodes take no new jobs",
+            Self::Quota => "this node holds as much time at others as they allow",
+            Self::NotAccepted => "the nodes do not run jobs of this submitter",
+            Self::NoAnswer => "the nodes did not answer",
+            Self::TooSlow => "answers came too late for the start",
+            Self::Clock => "the clocks of nodes differ by too much",
         })
     }
 }
@@ -314,9 +359,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Refused(refusal) => return write!(f, "refused: {refusal}"),
-            Self::NodeLost => "a node was lost",
-            Self::Overran => "it ran longer than it may",
-            Self::Broke => "it broke while it ran",
+            failure => failure.words(),
         })
     }
 }
@@ -378,7 +421,10 @@ mod tests {
             std::format!("{}", Failure::Refused(Refusal::unknown(b))),
             "refused: the grid has no dimension 1"
         );
-        assert_eq!(std::format!("{}", Refusal::Full), "there is no room");
+        assert_eq!(
+            std::format!("{}", Refusal::Full),
+            "the node has as many jobs as it may"
+        );
         assert_eq!(std::format!("{}", Failure::NodeLost), "a node was lost");
         assert!(std::format!("{}", JobError::ZeroEstimate).contains("zero"));
     }

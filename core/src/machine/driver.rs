@@ -2,6 +2,7 @@
 
 use core::fmt::Debug;
 use std::rc::Rc;
+use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::{Context, Effect, Event, Host, Machine};
@@ -83,6 +84,13 @@ impl<M: Machine, S: Shown<M>> Driver<M, S> {
     pub(crate) fn act(&mut self, act: impl FnOnce(&mut M, &mut dyn Context<M>)) -> Vec<S> {
         self.host.act(self.now, act);
         self.execute(usize::MAX)
+    }
+
+    /// What this node traces while something is done with it, in words.
+    pub(crate) fn traced(&mut self, act: impl FnOnce(&mut Self)) -> Vec<String> {
+        self.host.keep_traces();
+        act(self);
+        self.host.traces().map(|trace| trace.to_string()).collect()
     }
 
     /// When a timer is due, if it is set.

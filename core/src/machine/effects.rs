@@ -1,11 +1,13 @@
 use alloc::collections::VecDeque;
 use alloc::collections::vec_deque::Drain;
+use alloc::vec::Vec;
 use core::mem;
 
 use rand_core::Rng;
 
 use super::{Context, Effect, Event, Machine};
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// The effects of one or more events, as a list.
 ///
@@ -35,6 +37,8 @@ use crate::time::Time;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EffectQueue<M: Machine> {
     pub(super) effects: VecDeque<Effect<M>>,
+    /// `None` if nobody wants them.
+    pub(super) traces: Option<Vec<Trace>>,
 }
 
 impl<M: Machine> EffectQueue<M> {
@@ -42,13 +46,24 @@ impl<M: Machine> EffectQueue<M> {
     pub const fn new() -> Self {
         Self {
             effects: VecDeque::new(),
+            traces: None,
         }
     }
 
     /// Lets the machine handle one event and appends its effects.
     pub fn feed(&mut self, machine: &mut M, event: Event<M>, now: Time, rng: &mut dyn Rng) {
-        let effects = &mut self.effects;
-        machine.handle(event, &mut Collect { now, rng, effects });
+        let queue = self;
+        machine.handle(event, &mut Collect { now, rng, queue });
+    }
+
+    /// Keeps traces from now on, until they are taken out.
+    pub fn keep_traces(&mut self) {
+        self.traces.get_or_insert_default();
+    }
+
+    /// Takes out the traces of the events so far. There are none unless they are [kept](Self::keep_traces).
+    pub fn traces(&mut self) -> impl Iterator<Item = Trace> {
+        self.traces.iter_mut().flat_map(|traces| traces.drain(..))
     }
 
     /// Takes out the first effect.
@@ -155,7 +170,7 @@ pub struct Group {
 pub(super) struct Collect<'a, M: Machine> {
     pub(super) now: Time,
     pub(super) rng: &'a mut dyn Rng,
-    pub(super) effects: &'a mut VecDeque<Effect<M>>,
+    pub(super) queue: &'a mut EffectQueue<M>,
 }
 
 impl<M: Machine> Context<M> for Collect<'_, M> {
@@ -168,6 +183,12 @@ impl<M: Machine> Context<M> for Collect<'_, M> {
     }
 
     fn push(&mut self, effect: Effect<M>) {
-        self.effects.push_back(effect);
+        self.queue.effects.push_back(effect);
+    }
+
+    fn trace(&mut self, trace: Trace) {
+        if let Some(traces) = &mut self.queue.traces {
+            traces.push(trace);
+        }
     }
 }

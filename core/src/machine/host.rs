@@ -3,6 +3,7 @@ use rand_core::Rng;
 use super::{Effect, EffectQueue, Event, Group, Machine, TimerQueue, Violation};
 use crate::sorted::SortedMap;
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// One node: a machine, its timers, its records, and its pending effects.
 ///
@@ -166,6 +167,16 @@ impl<M: Machine> Host<M> {
         self.pending.clear();
     }
 
+    /// Keeps traces from now on, in all lives of this node: see [`EffectQueue::keep_traces`].
+    pub fn keep_traces(&mut self) {
+        self.pending.keep_traces();
+    }
+
+    /// Takes out the traces of the events so far.
+    pub fn traces(&mut self) -> impl Iterator<Item = Trace> {
+        self.pending.traces()
+    }
+
     /// When the next timer is due.
     pub fn next_at(&self) -> Option<Time> {
         self.timers.next_at()
@@ -205,8 +216,8 @@ impl<M: Machine> Host<M> {
 
     /// Calls a function of the machine as if an event did.
     pub(super) fn act(&mut self, now: Time, act: impl FnOnce(&mut M, &mut dyn super::Context<M>)) {
-        let (rng, effects) = (&mut crate::rng::Zeros, &mut self.pending.effects);
-        let mut cx = super::effects::Collect { now, rng, effects };
+        let (rng, queue) = (&mut crate::rng::Zeros, &mut self.pending);
+        let mut cx = super::effects::Collect { now, rng, queue };
         act(self.machine.as_mut().expect("it is up"), &mut cx);
     }
 

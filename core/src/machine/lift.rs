@@ -1,6 +1,7 @@
 use super::{Context, Effect, Machine};
 use crate::id::NodeId;
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// How a child machine's output becomes its parent's.
 ///
@@ -90,6 +91,10 @@ where
             Effect::Cancel(timer) => Effect::Cancel(embed.timer(timer)),
             Effect::Notify(notice) => return embed.notice(notice, self.parent),
         });
+    }
+
+    fn trace(&mut self, trace: Trace) {
+        self.parent.trace(trace);
     }
 
     /// Like pushing the effect, but moves the message once less.

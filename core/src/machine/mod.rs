@@ -26,6 +26,7 @@
 //! [`Host`] is that loop for one node, one step at a time: it keeps the machine, its timers, its records and its
 //! pending effects. Tests, model checkers and agents use it. A host with other needs can use the parts: [`EffectQueue`]
 //! collects effects, [`TimerQueue`] keeps timers. Without an allocator, implement the three functions of [`Context`].
+//! A host that wants to know why, and not only what, gets a [`Trace`] of each step ([`Context::trace`]).
 //!
 //! A machine sees its context as `&mut dyn Context<Self>`, so it is compiled once for all hosts and all parents.
 //!
@@ -114,6 +115,7 @@ use core::hash::Hash;
 
 use crate::id::NodeId;
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// What a machine's state, and every value that enters or leaves a machine, can do: be logged, compared and
 /// model-checked. Implemented for every type that qualifies.
@@ -223,7 +225,8 @@ pub enum Effect<M: Machine> {
 
 /// What a machine sees of its host while it handles an event.
 ///
-/// A host writes the first three functions; the rest are short forms of [`push`](Self::push).
+/// A host writes the first three functions. [`trace`](Self::trace) is optional, and the rest are short forms of
+/// [`push`](Self::push).
 pub trait Context<M: Machine> {
     /// The present time, the same throughout one event.
     fn now(&self) -> Time;
@@ -233,6 +236,9 @@ pub trait Context<M: Machine> {
 
     /// Adds an effect behind those already pushed.
     fn push(&mut self, effect: Effect<M>);
+
+    /// Says what the machine does for a job, and why. It does nothing unless a host wants it.
+    fn trace(&mut self, _trace: Trace) {}
 
     /// Pushes [`Effect::Send`].
     fn send(&mut self, to: NodeId, message: M::Message) {

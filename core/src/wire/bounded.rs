@@ -227,7 +227,8 @@ made_of! {
 one_of! {
     commit::Standing: [];
     commit::Refused: [];
-    custody::Answer: [];
+    custody::Refused: [];
+    custody::Answer: [custody::Refused];
     custody::Standing: [Option<Time>, Option<custody::Place>], [], [custody::Ending];
     custody::Ending: [], [], [], [Failure], [], [];
     custody::Ruling: [Time], [], [];

@@ -231,6 +231,7 @@ impl Prepared {
             seed: stream(*seed, 3),
             pictures: report.zones.map(|every| (every, nodes.drawn)),
             neighbours: nodes.neighbours,
+            explained: self.explained,
             patience: grid.patience.max(Span::from_secs(1)),
             until: grid.until.map_or(Time::MAX, |until| Time::ZERO + until),
         };

@@ -4,6 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::sync::Arc;
 
+use gridweave_core::id::JobId;
 use gridweave_core::time::Span;
 
 use super::error::InputError;
@@ -30,6 +31,8 @@ pub struct Prepared {
     pub skipped: u64,
     /// Notes for the user about the workload: acknowledgements, and what was left out.
     pub notes: Vec<String>,
+    /// The job whose life is told, by its index.
+    pub explained: Option<JobId>,
 }
 
 /// Reads or generates the jobs and nodes of a configuration.
@@ -40,6 +43,7 @@ pub fn prepare(config: &Config) -> Result<Prepared, InputError> {
         grid: Arc::new(Grid::Uniform(1)),
         skipped: 0,
         notes: Vec::new(),
+        explained: None,
     };
     match config.workload.source {
         Source::Bundled => prepared.take_trace(bundled())?,

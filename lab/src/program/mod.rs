@@ -61,7 +61,11 @@ pub fn main() -> ExitCode {
     let session = Session::new(&cli.output);
     let result = match &cli.action {
         None => compare::compare(&session, &Setup::default(), &[]),
-        Some(Action::Run { scheduler, setup }) => run::run(&session, *scheduler, setup),
+        Some(Action::Run {
+            scheduler,
+            explain,
+            setup,
+        }) => run::run(&session, *scheduler, *explain, setup),
         Some(Action::Compare { schedulers, setup }) => {
             compare::compare(&session, setup, schedulers)
         }

@@ -71,6 +71,10 @@ pub(super) enum Action {
         /// The scheduler [default: that of the configuration, else central-easy]
         #[arg(long, value_name = "NAME")]
         scheduler: Option<Scheduler>,
+        /// Print the life of a job, by its job_id in jobs.csv: which nodes were asked, which refused and why, and which
+        /// attempt ran where
+        #[arg(long, value_name = "JOB")]
+        explain: Option<u64>,
         #[command(flatten)]
         setup: Setup,
     },

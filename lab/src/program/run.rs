@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use anyhow::bail;
+use gridweave_core::id::JobId;
+use gridweave_sim::hosting::{Life, Moment};
 use serde_json::{Value, json};
 
 use super::Ending;
@@ -21,14 +24,19 @@ use crate::schedulers::Scheduler;
 pub(super) fn run(
     session: &Session,
     scheduler: Option<Scheduler>,
+    explain: Option<u64>,
     setup: &Setup,
 ) -> anyhow::Result<Ending> {
     let mut config = setup.config()?;
     if let Some(scheduler) = scheduler {
         config.scheduler = scheduler;
     }
-    let prepared = prepare(&config)?;
+    let mut prepared = prepare(&config)?;
     prepared.check()?;
+    if let Some(name) = explain {
+        prepared.explained = Some(explained(name, &prepared, setup.runs())?);
+    }
+    let prepared = prepared;
     let draft = session.draft(&setup.out())?;
     let wanted = setup.runs();
     let tasks = setup.seeds(&config).map(|seed| PlannedRun {
@@ -40,12 +48,12 @@ pub(super) fn run(
     let keep = |prepared: &Prepared, results: Results| {
         let drawn = wanted > 1 && prepared.config.seed - first < MOST_DRAWN;
         let track = drawn.then(|| of_seed(prepared, &results));
-        (results.summary, track)
+        let (summary, life) = (results.summary, results.run.life);
+        (summary, track, life)
     };
     let made = session.execute(tasks.collect(), &draft, keep)?;
-    let (summaries, tracks): (Vec<Summary>, Vec<Option<Track>>) =
-        made.into_iter().flatten().unzip();
-    let summaries: Vec<&Summary> = summaries.iter().collect();
+    let made: Vec<_> = made.into_iter().flatten().collect();
+    let summaries: Vec<&Summary> = made.iter().map(|(summary, ..)| summary).collect();
     if summaries.is_empty() {
         session.note("gridweave: stopped before the first run began; nothing is written");
         return Ok(Ending::Interrupted);
@@ -71,7 +79,8 @@ pub(super) fn run(
         page.partial = is_partial(&summaries, wanted);
         page.config = prepared.config.to_toml()?;
         let mut contest = Contest::among("seeds", &prepared);
-        contest.tracks = tracks.into_iter().flatten().collect();
+        let tracks = made.iter().filter_map(|(_, track, _)| track.clone());
+        contest.tracks = tracks.collect();
         contest.fit_into(0);
         page.contests.push(contest);
         draft.write("report.html", |file| page.write(file))?;
@@ -94,12 +103,54 @@ pub(super) fn run(
         ratios: Vec::new(),
     };
     session.say(&draw(&[line], None));
+    for life in made.iter().filter_map(|(.., life)| life.as_ref()) {
+        session.say(&told(explain.unwrap_or_default(), life));
+    }
     session.point_to(&setup.out());
     if ending == Ending::Interrupted {
         session.note("gridweave: stopped early; the results are partial, and say so");
     }
     session.tell(&joined)?;
     Ok(ending)
+}
+
+/// The job with this `job_id` in `jobs.csv`.
+fn explained(name: u64, prepared: &Prepared, runs: u32) -> anyhow::Result<JobId> {
+    let scheduler = prepared.config.scheduler;
+    if scheduler.side().is_central() {
+        bail!(
+            "{scheduler} asks no nodes, so there is nothing to explain; use --scheduler asap, criteria, aria or desktop"
+        );
+    }
+    if runs > 1 {
+        bail!("--explain tells the life of a job in one run; leave out --runs");
+    }
+    // A trace may use a number twice; the first job of that number is meant.
+    let mut numbers = prepared.workload.jobs.iter().map(|job| job.number);
+    let Some(index) = numbers.clone().position(|number| number == name) else {
+        let first = numbers.next().unwrap_or_default();
+        bail!("the workload has no job {name}; its first is {first}, and jobs.csv names them all");
+    };
+    Ok(JobId::new(index as u64))
+}
+
+/// The life of a job, as it is printed.
+fn told(name: u64, life: &Life) -> String {
+    let mut text = format!("The life of job {name}, by the second and the node:");
+    let node = |moment: &Moment| moment.node.to_string();
+    let widest = life.moments.iter().map(|moment| node(moment).len()).max();
+    for moment in &life.moments {
+        let seconds = moment.at.as_micros() as f64 / 1e6;
+        let (node, widest) = (node(moment), widest.unwrap_or_default());
+        text += &format!("\n{seconds:>14.3}  {node:<widest$}  {}", moment.what);
+    }
+    if life.reasons.iter().len() > 0 {
+        text += "\n\nReasons that nodes gave about any job:";
+    }
+    for (why, count) in life.reasons.iter() {
+        text += &format!("\n{count:>14}  {why}");
+    }
+    text
 }
 
 /// The most seeds that are drawn on the same axes.

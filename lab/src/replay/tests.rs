@@ -47,6 +47,7 @@ fn hosting() -> Hosting<Random> {
         pictures: None,
         neighbours: |_| Vec::new(),
         patience: Span::from_secs(86_400),
+        explained: None,
         until: Time::MAX,
     }
 }

@@ -51,6 +51,7 @@ fn small() -> (Workload, Run) {
         pictures: Vec::new(),
         in_degrees: Vec::new(),
         violations: 0,
+        life: None,
         events: 9,
         digest: "d".into(),
     };

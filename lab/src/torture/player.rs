@@ -6,6 +6,7 @@ use gridweave_core::machine::{Context, Effect, Event, Machine, Violation};
 use gridweave_core::rand_core::Rng;
 use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::{Span, Time};
+use gridweave_core::trace::Trace;
 use gridweave_core::wire::Framed;
 use gridweave_sim::history::encoded_len;
 
@@ -261,7 +262,7 @@ impl<M: Subject> Through<'_, M> {
         }
     }
 
-    fn trace(&self, effect: &Effect<M>) {
+    fn show(&self, effect: &Effect<M>) {
         let (at, witness, me) = (self.cx.now(), &self.role.witness, &self.role.me);
         match effect {
             Effect::Persist(key, record) if !is_of_overlay(key) => {
@@ -288,9 +289,16 @@ impl<M: Subject> Context<M> for Through<'_, M> {
         self.cx.rng()
     }
 
+    fn trace(&mut self, trace: Trace) {
+        let Role { me, witness, .. } = &self.role;
+        if witness.traces() {
+            witness.line(self.cx.now(), me, format_args!("  ({trace})"));
+        }
+    }
+
     fn push(&mut self, effect: Effect<M>) {
         if self.role.witness.traces() {
-            self.trace(&effect);
+            self.show(&effect);
         }
         let times = flaw::times(self.role.flaw, self.role.me, &effect);
         self.effects += times as usize;

@@ -1,10 +1,11 @@
 //! What happens to the effects of a machine: each is carried out as it comes.
 
-use gridweave_core::id::NodeId;
+use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::machine::{Context, Effect};
 use gridweave_core::rand_core::Rng;
 use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::Time;
+use gridweave_core::trace::{Tally, Trace};
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::Serialize;
 
@@ -31,6 +32,14 @@ pub(super) struct World<M: Simulated> {
     pub(super) history: History,
     pub(super) traffic: Traffic,
     pub(super) items: fn(&M::Message) -> u32,
+    pub(super) explained: Option<Explained>,
+}
+
+/// The job whose steps are told, and how often which reason was given about any job.
+#[derive(Debug)]
+pub(super) struct Explained {
+    pub(super) job: JobId,
+    pub(super) reasons: Tally,
 }
 
 /// A message under way.
@@ -194,6 +203,21 @@ impl<M: Simulated> Context<M> for Acting<'_, M> {
             Effect::Wake { at, timer } => world.wake(node, self.timers, at, timer),
             Effect::Cancel(timer) => world.cancel(self.timers, timer),
             Effect::Notify(notice) => world.notify(node, notice),
+        }
+    }
+
+    fn trace(&mut self, trace: Trace) {
+        let world = &mut *self.world;
+        let Some(explained) = &mut world.explained else {
+            return;
+        };
+        explained.reasons.count(&trace);
+        if trace.job() == Some(explained.job) {
+            world.happenings.push(Happening::Traced {
+                at: world.now,
+                node: NodeId::new(u64::from(self.node)),
+                trace,
+            });
         }
     }
 

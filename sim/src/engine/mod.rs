@@ -49,10 +49,11 @@ use std::vec::Drain;
 
 use std::collections::BTreeMap;
 
-use gridweave_core::id::NodeId;
+use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::machine::{Context, Event, Machine, Violation};
 use gridweave_core::sorted::SortedMap;
 use gridweave_core::time::{Span, Time};
+use gridweave_core::trace::{Tally, Trace};
 use gridweave_core::wire::Framed;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -61,7 +62,7 @@ use serde::Serialize;
 use crate::event_queue::EventQueue;
 use crate::history::History;
 use crate::network::Network;
-use acting::{Acting, Armed, Entry, Travelling, World};
+use acting::{Acting, Armed, Entry, Explained, Travelling, World};
 use coming_up::ComingUp;
 use group::Group;
 use handle::{Fault, Handle, What};
@@ -124,6 +125,15 @@ pub enum Happening<C, N> {
         node: NodeId,
         /// What the machine told.
         notice: N,
+    },
+    /// A machine says what it does for the job that is [explained](Simulation::explain), and why.
+    Traced {
+        /// When it did that.
+        at: Time,
+        /// The node of the machine.
+        node: NodeId,
+        /// What it did.
+        trace: Trace,
     },
     /// A command found its node down, and is lost.
     Unheard {
@@ -250,6 +260,7 @@ impl<M: Simulated> Simulation<M> {
                 history: History::new(),
                 traffic: Traffic::new(M::Message::KINDS),
                 items,
+                explained: None,
             },
             commands: Slab::default(),
             build: Box::new(build),
@@ -273,6 +284,18 @@ impl<M: Simulated> Simulation<M> {
     /// [`Traffic::kinds_per_window`].
     pub fn count_per(&mut self, window: Span) {
         self.world.traffic.count_per(window);
+    }
+
+    /// Has every step of this job told as [`Happening::Traced`], and the reasons of all jobs [counted](Self::reasons).
+    pub fn explain(&mut self, job: JobId) {
+        let reasons = Tally::new();
+        self.world.explained = Some(Explained { job, reasons });
+    }
+
+    /// How often which reason was given, since a job is explained.
+    pub fn reasons(&self) -> Tally {
+        let explained = self.world.explained.as_ref();
+        explained.map_or(Tally::new(), |explained| explained.reasons.clone())
     }
 
     /// Sets how often machines are asked whether their invariants hold.

@@ -31,7 +31,7 @@ mod replay;
 mod watch;
 
 pub use invariant::{Breach, Invariant};
-pub use replay::{Fate, Faults, Jobs, Look, Replay, Replayed, replay};
+pub use replay::{Fate, Faults, Jobs, Life, Look, Moment, Replay, Replayed, replay};
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +44,7 @@ use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Notice, Outcome, Survival};
 use gridweave_core::machine::Machine;
 use gridweave_core::time::{Span, Time};
+use gridweave_core::trace::Tally;
 
 use crate::engine::{Broken, Happening, Simulated, Simulation, Traffic};
 use crate::event_queue::EventQueue;
@@ -72,6 +73,10 @@ pub trait Grid: Any {
     fn restart(&mut self, at: Time, node: NodeId);
     /// What a node is told when it comes up next: what outlived its earlier life.
     fn survive(&mut self, node: NodeId, commands: Vec<Command>);
+    /// Has every step of a job told, and the reasons of all jobs counted.
+    fn explain(&mut self, job: JobId);
+    /// How often which reason was given, since a job is explained.
+    fn reasons(&self) -> Tally;
     /// Takes out what happened since this was last asked, in order.
     fn take_happenings(&mut self, into: &mut Vec<Happened>);
     /// Whether a node is up.
@@ -121,6 +126,12 @@ impl<M: Simulated + Machine<Command = Command, Notice = Notice>> Grid for Simula
     }
     fn survive(&mut self, node: NodeId, commands: Vec<Command>) {
         self.survive(node, commands);
+    }
+    fn explain(&mut self, job: JobId) {
+        self.explain(job);
+    }
+    fn reasons(&self) -> Tally {
+        self.reasons()
     }
     fn take_happenings(&mut self, into: &mut Vec<Happened>) {
         into.extend(self.happenings());

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use gridweave_core::id::{Epoch, NodeId};
+use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, Failure, Job, News, Notice, Outcome};
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
+use gridweave_core::trace::Tally;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::Serialize;
@@ -54,6 +55,8 @@ pub struct Replay<'a> {
     pub until: Time,
     /// How often to look at the grid, from the beginning on, and what to do then.
     pub observer: Option<(Span, Look<'a>)>,
+    /// The job whose life is told.
+    pub explained: Option<JobId>,
 }
 
 /// What became of a job.
@@ -117,6 +120,28 @@ pub struct Replayed {
     pub ended: Time,
     /// How many invariants were found broken.
     pub violations: u64,
+    /// The life of the job that is explained.
+    pub life: Option<Life>,
+}
+
+/// The life of a job: who was asked, who refused and why, and which attempt ran where.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Life {
+    /// Its moments, in order.
+    pub moments: Vec<Moment>,
+    /// How often which reason was given about any job.
+    pub reasons: Tally,
+}
+
+/// A moment in the life of a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// When it was.
+    pub at: Time,
+    /// The node that did or said something.
+    pub node: NodeId,
+    /// What it did or said.
+    pub what: String,
 }
 
 struct Replaying<'a, 'b> {
@@ -138,6 +163,7 @@ struct Replaying<'a, 'b> {
     last_news: Time,
     observed: u64,
     happened: Vec<Happened>,
+    moments: Vec<Moment>,
 }
 
 /// Submits each job to a node drawn at random when its time comes, and runs it, until every job has its outcome.
@@ -160,6 +186,9 @@ pub fn replay<'a>(
     for job in 0..jobs.len() {
         watch.add(jobs.wish(job));
     }
+    if let Some(job) = replay.explained {
+        grid.explain(job);
+    }
     let mut replaying = Replaying {
         host: Host::new(grid, watch),
         jobs,
@@ -174,6 +203,7 @@ pub fn replay<'a>(
         last_news: Time::ZERO,
         observed: 0,
         happened: Vec::new(),
+        moments: Vec::new(),
         replay,
     };
     let stopped = replaying.run(monitor);
@@ -267,7 +297,16 @@ impl Replaying<'_, '_> {
     /// Submits a job to a node.
     fn give(&mut self, at: Time, node: NodeId, job: Job) {
         self.host.watch.submitted(job.id.get() as usize, node);
+        self.explain(job.id, at, node, || "gets it from its user".into());
         self.host.grid.command(at, node, Command::submit(job));
+    }
+
+    /// Notes a moment in the life of a job, if it is the job that is explained.
+    fn explain(&mut self, job: JobId, at: Time, node: NodeId, what: impl FnOnce() -> String) {
+        if self.replay.explained == Some(job) {
+            let what = what();
+            self.moments.push(Moment { at, node, what });
+        }
     }
 
     /// A job came to a node that is down. It goes to a node that is up a second later, or as soon as a node is up.
@@ -311,6 +350,11 @@ impl Replaying<'_, '_> {
         for happening in happened.drain(..) {
             match happening {
                 Happening::Notice { at, node, notice } => self.hear(at, node, notice),
+                Happening::Traced { at, node, trace } => self.moments.push(Moment {
+                    at,
+                    node,
+                    what: trace.to_string(),
+                }),
                 Happening::Unheard { at, command, .. } => {
                     // A lost submission goes elsewhere; other commands have no receiver any more.
                     if let Command::Submit { job, .. } = command {
@@ -320,6 +364,8 @@ impl Replaying<'_, '_> {
                 Happening::Crashed { at, node } => {
                     self.faults.crashes += 1;
                     for job in self.host.watch.crashed(at, node) {
+                        let id = JobId::new(job as u64);
+                        self.explain(id, at, node, || "goes down while it runs it".into());
                         self.interrupt(job);
                     }
                 }
@@ -337,6 +383,7 @@ impl Replaying<'_, '_> {
 
     fn hear(&mut self, at: Time, node: NodeId, notice: Notice) {
         let index = notice.job.get() as usize;
+        self.explain(notice.job, at, node, || notice.news.to_string());
         if index >= self.next {
             let what = format!(
                 "{} is {:?}, which was never submitted",
@@ -428,6 +475,10 @@ impl Replaying<'_, '_> {
             stopped: (stopped == Stopped::OnRequest).then_some(now),
             ended: now,
             violations,
+            life: self.replay.explained.map(|_| Life {
+                moments: self.moments,
+                reasons: grid.reasons(),
+            }),
         }
     }
 }

@@ -225,6 +225,7 @@ fn replayed(mut grid: Simulation<Liar>, jobs: &Few, rooms: Rooms) -> (Vec<Fate>,
         patience: Span::from_secs(86_400),
         until: Time::MAX,
         observer: None,
+        explained: None,
     };
     let replayed = replay(&mut grid, jobs, settings, &Monitor::default());
     (replayed.fates, replayed.violations)

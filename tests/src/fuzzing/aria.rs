@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
+use gridweave_core::custody::{
+    self, Answer, Claim, Ending, Refused, Ruling, Standing, Tenure, Term,
+};
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{
     Command, Demand, Failure, Job, News, Notice, Outcome, OwnJob, Payload, Seen as SeenThere,
@@ -293,7 +295,7 @@ impl Host<Scheduling> {
                 payload: Payload::EMPTY,
             }),
             4 => {
-                let answer = choices.pick([Answer::Taken, Answer::NotTaken]);
+                let answer = choices.pick([Answer::Taken, Answer::NotTaken(Refused::Full)]);
                 Message::Custody(custody::Message::Answer { job, term, answer })
             }
             5 => {

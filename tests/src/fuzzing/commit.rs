@@ -92,6 +92,9 @@ impl Subject for Committing {
     }
 
     fn said(host: &mut Host<Self>, to: NodeId, message: Message) {
+        if matches!(message, Message::Refused { .. }) {
+            host.count("declined");
+        }
         host.subject.sent.push(to, message);
     }
 
@@ -155,7 +158,6 @@ impl Host<Committing> {
             }
             Heard::Assigned { .. } => self.count("assigned"),
             Heard::Released { .. } => self.count("released"),
-            Heard::Declined { .. } => self.count("declined"),
             Heard::Changed => {}
         }
     }

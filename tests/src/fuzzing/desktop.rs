@@ -2,7 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use gridweave_core::custody::{self, Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
+use gridweave_core::custody::{
+    self, Answer, Claim, Ending, Refused, Ruling, Standing, Tenure, Term,
+};
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId};
 use gridweave_core::job::{Command, Demand, Job, Notice, Outcome, Payload};
 use gridweave_core::machine::Event;
@@ -242,7 +244,7 @@ impl Host<Working> {
             (_, _, Some(told)) => {
                 let answer = match told {
                     custody::Message::Give { job, term, .. } => {
-                        let answer = choices.pick([Answer::Taken, Answer::NotTaken]);
+                        let answer = choices.pick([Answer::Taken, Answer::NotTaken(Refused::Full)]);
                         let job = job.get().id;
                         custody::Message::Answer { job, term, answer }
                     }
@@ -420,7 +422,7 @@ impl Host<Working> {
             3 => custody::Message::Answer {
                 job: id,
                 term,
-                answer: choices.pick([Answer::Taken, Answer::NotTaken]),
+                answer: choices.pick([Answer::Taken, Answer::NotTaken(Refused::Full)]),
             },
             4 => custody::Message::Report {
                 job: id,

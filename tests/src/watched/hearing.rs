@@ -24,6 +24,7 @@ impl<M: Watched> Grid<M> {
                     }
                 }
                 Happening::Started { at, node } => self.came_up(at, node),
+                Happening::Traced { .. } => {}
                 Happening::Unheard { command, .. } => {
                     let fault = format!("a node that is down was told {command:?}");
                     self.ledger.faults.push(fault);
@@ -106,7 +107,17 @@ impl<M: Watched> Grid<M> {
             News::Failed(failure) => {
                 let name = match failure {
                     Failure::Refused(Refusal::TooLarge) => "too large",
-                    Failure::Refused(Refusal::Full) => "full",
+                    // No placement was had in all rounds.
+                    Failure::Refused(
+                        Refusal::Full
+                        | Refusal::NoAnswer
+                        | Refusal::NodesFull
+                        | Refusal::NoStart
+                        | Refusal::NotFound
+                        | Refusal::Quota
+                        | Refusal::Taken
+                        | Refusal::TooSlow,
+                    ) => "not placed",
                     Failure::NodeLost => "node lost",
                     Failure::Overran => "overran",
                     other => {

@@ -156,7 +156,7 @@ made! {
         Self::new(&bytes).expect("it is not too long")
     };
     commit::Members: |fill| list::<NodeId, _>(fill, Self::MOST);
-    Refusal: |fill| match fill.variant(15) {
+    Refusal: |fill| match fill.variant(26) {
         0 => Self::Known,
         1 => Self::TooLarge,
         2 => Self::NoMatch,
@@ -171,6 +171,17 @@ made! {
         11 => Self::NotAuthorised,
         12 => Self::Leaving,
         13 => Self::Draining,
+        14 => Self::TooLong,
+        15 => Self::NoStart,
+        16 => Self::NotFound,
+        17 => Self::Taken,
+        18 => Self::NodesFull,
+        19 => Self::NodesDraining,
+        20 => Self::Quota,
+        21 => Self::NotAccepted,
+        22 => Self::NoAnswer,
+        23 => Self::TooSlow,
+        24 => Self::Clock,
         _ => Self::UnknownDimension(some(fill)),
     };
     Failure: |fill| match fill.variant(4) {
@@ -255,7 +266,10 @@ made! {
     custody::Tenure: |fill| encoded_as(some::<u64>(fill));
     custody::Claim: |fill| Self::new(some(fill));
     custody::Term: |fill| Self { tenure: some(fill), attempt: some(fill), moves: some(fill) };
-    custody::Answer: |fill| one_of(fill, [Self::Taken, Self::NotTaken]);
+    custody::Answer: |fill| { let why = some(fill); one_of(fill, [Self::Taken, Self::NotTaken(why)]) };
+    custody::Refused: |fill| one_of(fill, [
+        Self::NoMatch, Self::Full, Self::Known, Self::Draining, Self::NoSite,
+    ]);
     custody::Place: |fill| Self { node: some(fill), attempt: some(fill) };
     custody::Ending: |fill| match fill.variant(6) {
         0 => Self::Done,

@@ -67,7 +67,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
     whole_life(sites(1)).with_crash().arriving(6).explore(
         "1 site, 6 arrivals, one crash, whole life",
         &[recovery(), finished()],
-        50_423,
+        50_437,
     );
 }
 

@@ -86,7 +86,7 @@ fn two_hundred_nodes_do_two_hundred_jobs_or_find_that_others_were_faster() {
             ..Scene::calm(4, config)
         };
         let ledger = Grid::<Node>::play_soundly(&scene).ledger;
-        let full = ledger.failed.get("full").copied().unwrap_or_default();
+        let full = ledger.failed.get("not placed").copied().unwrap_or_default();
         assert_eq!(ledger.finished + full, 200, "{ledger:?}");
         assert!(ledger.finished >= least, "{ledger:?}");
     }

@@ -78,6 +78,7 @@ fn run(grid: Simulation<Flood>, workload: &Workload) -> Run {
         pictures: None,
         neighbours: |flood: &Flood| flood.neighbours().to_vec(),
         patience: seconds(86_400),
+        explained: None,
         until: Time::MAX,
     };
     simulate(grid, submissions, &hosting, &Monitor::default())

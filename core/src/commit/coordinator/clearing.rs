@@ -7,6 +7,7 @@ use crate::id::{Epoch, NodeId};
 impl Work {
     /// Gives up what is committed, and tries the next candidate.
     pub(super) fn fail_attempt(&mut self, task: &mut Task, setback: Setback) {
+        self.trace(task, setback);
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
         }

@@ -51,6 +51,7 @@ use crate::id::{Epoch, Incarnation, JobId, NodeId};
 use crate::job::{Outcome, Payload, Placement, Submitter};
 use crate::machine::{Alarm, Context, Event, Machine, Violation};
 use crate::time::{Span, Time};
+use crate::trace::Trace;
 use task::{Decision, Purpose, Stage, Task};
 
 /// The coordinator of one node: it gets jobs their time on all of their nodes, or on none, and watches over them.
@@ -160,6 +161,12 @@ pub enum Setback {
         /// The earliest start at which the job would fit there, if there is one.
         next_free: Option<Time>,
     },
+    /// By the clock of a node the start is too near, and by this node's clock it is not: they differ by more than
+    /// [`Config::max_skew`].
+    Clock {
+        /// The node whose clock differs.
+        node: NodeId,
+    },
     /// A node did not answer in time.
     Silent {
         /// The node that did not answer.
@@ -214,6 +221,7 @@ impl Setback {
     pub const fn node(&self) -> Option<NodeId> {
         match *self {
             Self::Refused { node, .. }
+            | Self::Clock { node }
             | Self::Silent { node }
             | Self::Expired { node }
             | Self::Lost { node }
@@ -224,6 +232,34 @@ impl Setback {
             | Self::NotAuthorised
             | Self::BadCandidate
             | Self::Full => None,
+        }
+    }
+
+    /// The reason in words.
+    pub const fn words(&self) -> &'static str {
+        match *self {
+            Self::Refused { reason, .. } => reason.words(),
+            Self::Clock { .. } => "its clock differs by too much",
+            Self::Silent { .. } => "it does not answer",
+            Self::Slow => "answers came too late for the start",
+            Self::Earlier { .. } => "an earlier attempt may still run",
+            Self::Expired { .. } => "the commit came after its lease",
+            Self::Lost { .. } => "the node is lost",
+            Self::Broke { .. } => "the job broke",
+            Self::Overran { .. } => "the job ran longer than it may",
+            Self::NotAuthorised => "the submitter may not",
+            Self::BadCandidate => "the placement is not sound",
+            Self::Full => "this node places as many jobs as it may",
+        }
+    }
+
+    fn trace(&self, job: JobId) -> Trace {
+        let (peer, why) = (self.node(), self.words());
+        match (*self, peer) {
+            (Self::Refused { .. } | Self::Clock { .. }, Some(peer)) => {
+                Trace::Refused { job, peer, why }
+            }
+            _ => Trace::Failed { job, peer, why },
         }
     }
 }
@@ -262,6 +298,7 @@ enum Out {
     Send(NodeId, Message),
     Notify(Notice),
     Persist(Saved),
+    Trace(Trace),
 }
 
 /// The context of work on one task: what the work needs beside the task, and its effects.
@@ -283,6 +320,10 @@ impl Work {
 
     fn notify(&mut self, notice: Notice) {
         self.outs.push(Out::Notify(notice));
+    }
+
+    fn trace(&mut self, task: &Task, setback: Setback) {
+        self.outs.push(Out::Trace(setback.trace(task.job)));
     }
 
     fn persist(&mut self, task: &Task) {
@@ -416,9 +457,15 @@ impl<P: Policy> Coordinator<P> {
         self.attempts = work.attempts;
         for out in work.outs {
             match out {
-                Out::Send(to, message) => cx.send(to, message),
+                Out::Send(peer, message) => {
+                    if matches!(message, Message::Prepare { .. }) {
+                        cx.trace(Trace::Asks { job, peer });
+                    }
+                    cx.send(peer, message);
+                }
                 Out::Notify(notice) => cx.notify(notice),
                 Out::Persist(record) => cx.persist(Key::Task(job), Record::Task(record)),
+                Out::Trace(trace) => cx.trace(trace),
             }
         }
         if task.is_over() {
@@ -558,6 +605,10 @@ impl<P: Policy> Coordinator<P> {
         });
         if known {
             return;
+        }
+        // Nodes confirm a release after the job is over.
+        if !matches!(message, Message::Released { .. }) {
+            cx.trace(Trace::unknown(job, Some(from)));
         }
         // An attempt at an unknown job was aborted, or is over.
         match *message {

@@ -1,7 +1,7 @@
 //! Asks nodes to hold time, and decides.
 
 use super::task::{Candidate, Decision, Member, Purpose, Stage, Task, Trial, Voter};
-use super::{Message, Notice, Setback, Work};
+use super::{Message, Notice, Refused, Setback, Work};
 use crate::id::{Epoch, NodeId};
 use crate::time::{Span, Time};
 
@@ -208,18 +208,32 @@ impl Work {
         task: &mut Task,
         node: NodeId,
         epoch: Epoch,
-        setback: Setback,
+        mut setback: Setback,
     ) {
         let votes = |trial: &mut Trial| {
             trial.epoch == epoch && trial.voters.iter().any(|voter| voter.node == node)
         };
         if let Some(trial) = task.trial.take_if(votes) {
+            let tolerated = self.config.lead + self.config.max_skew;
+            let is_far = trial.interval.start() >= self.now + tolerated;
+            if is_far
+                && matches!(
+                    setback,
+                    Setback::Refused {
+                        reason: Refused::TooLate,
+                        ..
+                    }
+                )
+            {
+                setback = Setback::Clock { node };
+            }
             self.fail_trial(task, &trial, setback);
         }
     }
 
     /// Frees what a trial holds, and goes on as its purpose says.
     fn fail_trial(&mut self, task: &mut Task, trial: &Trial, setback: Setback) {
+        self.trace(task, setback);
         self.abort(task, trial);
         let job = task.job;
         match trial.purpose {

@@ -12,6 +12,7 @@ use crate::machine::Context;
 use crate::schedule::{Attempt, ReserveError};
 use crate::shared::Shared;
 use crate::time::{Interval, Span, Time};
+use crate::trace::Trace;
 
 impl<P: Policy> Participant<P> {
     pub(super) fn prepare(
@@ -37,7 +38,11 @@ impl<P: Policy> Participant<P> {
                         next_free,
                     },
                 );
-                cx.notify(Notice::Declined { peer: from, reason });
+                cx.trace(Trace::Refuses {
+                    job: attempt.job,
+                    peer: from,
+                    why: reason.words(),
+                });
             }
         }
     }

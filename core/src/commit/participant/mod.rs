@@ -38,7 +38,7 @@ mod running;
 mod tests;
 
 use super::config::{Config, Everyone, Policy};
-use super::message::{Message, Refused};
+use super::message::Message;
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Assignment, Outcome, Payload, Submitter, Survival};
 use crate::machine::{Alarm, Context, Event, Machine, Violation};
@@ -184,13 +184,6 @@ pub enum Notice {
     },
     /// The free time of this node has changed.
     Changed,
-    /// A coordinator was refused.
-    Declined {
-        /// The coordinator that asked.
-        peer: NodeId,
-        /// Why it gets no hold.
-        reason: Refused,
-    },
 }
 
 /// Why a job is stopped.

@@ -7,6 +7,7 @@ use crate::job::{Outcome, Survival};
 use crate::machine::Context;
 use crate::schedule::Attempt;
 use crate::time::{Interval, Span, Time};
+use crate::trace::Trace;
 
 impl<P: Policy> Participant<P> {
     pub(super) fn permit(
@@ -60,7 +61,7 @@ impl<P: Policy> Participant<P> {
 
     pub(super) fn ended(&mut self, attempt: Attempt, outcome: Outcome, cx: &mut dyn Context<Self>) {
         let Some(mut seat) = self.seat(attempt.job) else {
-            return;
+            return cx.trace(Trace::unknown(attempt.job, None));
         };
         let runs = |firm: &Firm| firm.epoch == attempt.epoch && firm.phase.runs();
         if let Some(firm) = seat.firm.filter(runs) {

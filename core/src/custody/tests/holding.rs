@@ -38,15 +38,18 @@ fn a_claim_without_an_answer_is_repeated_and_then_the_job_is_let_go() {
 #[test]
 fn a_node_that_refuses_or_has_no_room_says_so() {
     let mut bench = Bench::alone();
-    let no = |term| Send(HOME, answer(term, Answer::NotTaken));
-    assert_eq!(bench.given(job(), Taking::Refuses), [no(term(1, 0))]);
+    let no = |why| Send(HOME, answer(term(1, 0), Answer::NotTaken(why)));
+    assert_eq!(
+        bench.given(job(), Taking::Refuses(Refused::NoMatch)),
+        [no(Refused::NoMatch)]
+    );
     for name in 100..103 {
         bench.given(named(name), Taking::Takes { start: None });
     }
     assert!(!bench.machine().has_room());
     assert_eq!(
         bench.receive(HOME, give(HOME, term(1, 0), 0)),
-        [no(term(1, 0))]
+        [no(Refused::Full)]
     );
 }
 

@@ -57,12 +57,47 @@ fn if_a_candidate_refuses_or_is_unreachable_the_next_one_is_asked() {
     bench.keep();
     bench.find(0, &[1, 2, 3]);
     let next = |to, attempt| [Persist(TASK), Send(to, give(ME, term(attempt, 0), 0))];
-    let no = answer(term(1, 0), Answer::NotTaken);
+    let no = answer(term(1, 0), Answer::NotTaken(Refused::NoMatch));
     assert_eq!(bench.receive(2, no.clone()), []);
     assert_eq!(bench.receive(1, no.clone()), next(2, 2));
     assert_eq!(bench.receive(1, no), []);
     assert_eq!(bench.lose(1), []);
     assert_eq!(bench.lose(2), next(3, 3));
+}
+
+#[test]
+fn the_last_candidate_says_why_a_job_fails_and_traces_say_the_rest() {
+    for (why, refusal) in [
+        (Refused::NoMatch, Refusal::NoMatch),
+        (Refused::Full, Refusal::NodesFull),
+        (Refused::Known, Refusal::Taken),
+        (Refused::Draining, Refusal::NodesDraining),
+        (Refused::NoSite, Refusal::NoAnswer),
+    ] {
+        let mut bench = Bench::alone();
+        let traces = bench.traced(|bench| {
+            bench.keep();
+            bench.find(0, &[1, 2]);
+            bench.lose(1);
+            bench.receive(2, answer(term(2, 0), Answer::NotTaken(why)));
+        });
+        let refuses = std::format!("n2 refuses: {why}");
+        let lost = "the attempt fails at n1: it cannot be reached";
+        let found = [
+            "searches for nodes",
+            "n1 makes an offer",
+            "n2 makes an offer",
+        ];
+        let asked = ["asks n1", lost, "asks n2", &refuses];
+        assert_eq!(traces, [&found[..], &asked].concat());
+        let failed = News::Failed(Failure::Refused(refusal));
+        assert_eq!(bench.pass_until(60), [vec![seek(2)], last(failed)].concat());
+    }
+    let unknown = Bench::alone().traced(|bench| {
+        bench.obey(Command::Cancel(job().id));
+    });
+    let why = "the job is not known here, or is over";
+    assert_eq!(unknown, [std::format!("ignores a command: {why}")]);
 }
 
 #[test]

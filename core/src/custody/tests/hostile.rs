@@ -17,7 +17,9 @@ fn messages() -> Vec<Message> {
     for term in terms {
         all.push(give(HOME, term, u32::MAX));
         all.push(give(ME, term, 0));
-        all.extend([Answer::Taken, Answer::NotTaken].map(|yes| answer(term, yes)));
+        all.extend(
+            [Answer::Taken, Answer::NotTaken(Refused::NoMatch)].map(|yes| answer(term, yes)),
+        );
         let standings = [
             UNKNOWN,
             Standing::Waiting {

@@ -47,7 +47,7 @@ fn a_node_that_takes_a_job_from_a_holder_answers_it_and_claims_at_the_home() {
 #[test]
 fn a_job_that_no_node_took_is_claimed_under_the_term_of_the_move() {
     let mut bench = giving();
-    let refused = bench.receive(2, answer(term(1, 1), Answer::NotTaken));
+    let refused = bench.receive(2, answer(term(1, 1), Answer::NotTaken(Refused::NoMatch)));
     assert_eq!(refused, [Persist(HELD), claim(1)]);
     assert_eq!(
         bench.receive(HOME, verdict(term(1, 1), granted(600))),
@@ -71,7 +71,7 @@ fn a_node_that_renews_its_claims_takes_a_job_back_under_a_new_attempt() {
     bench.give_away(2);
     assert_eq!(bench.machine().attempt(JOB), None);
     let anew = second_time(report(term(1, 1), UNKNOWN));
-    let refused = bench.receive(2, answer(term(1, 1), Answer::NotTaken));
+    let refused = bench.receive(2, answer(term(1, 1), Answer::NotTaken(Refused::NoMatch)));
     assert_eq!(refused, [Persist(HELD), Send(HOME, anew.clone())]);
     assert_eq!(bench.machine().attempt(JOB), Some(Claim::new(2).attempt()));
     assert_eq!(bench.receive(HOME, verdict(term(1, 1), granted(600))), []);
@@ -85,7 +85,7 @@ fn a_node_that_renews_its_claims_takes_a_job_back_under_a_new_attempt() {
 fn an_answer_counts_only_from_the_node_that_was_asked_and_for_the_term() {
     let mut bench = giving();
     let before = bench.machine().clone();
-    for answered in [Answer::Taken, Answer::NotTaken] {
+    for answered in [Answer::Taken, Answer::NotTaken(Refused::NoMatch)] {
         assert_eq!(bench.receive(3, answer(term(1, 1), answered)), []);
         assert_eq!(bench.receive(2, answer(term(1, 0), answered)), []);
         assert_eq!(bench.receive(2, answer(under(1, 1, 1), answered)), []);
@@ -147,7 +147,7 @@ fn a_job_that_comes_back_is_taken_under_its_new_term() {
 fn a_job_that_waits_or_runs_is_not_taken_again() {
     let mut bench = Bench::alone();
     bench.holding(600);
-    let refused = Send(HOME, answer(term(2, 0), Answer::NotTaken));
+    let refused = Send(HOME, answer(term(2, 0), Answer::NotTaken(Refused::Known)));
     let did = bench.receive(HOME, give(HOME, term(2, 0), 0));
     assert_eq!(did, [refused]);
 }

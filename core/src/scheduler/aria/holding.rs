@@ -95,11 +95,12 @@ impl<S: LocalScheduler> Aria<S> {
     fn answer_gift(&mut self, gift: Gift, cx: &mut dyn Context<Self>) {
         let job = gift.job.get();
         // Custody checks its own room itself: a job that this site has already needs no more.
-        let taking = if self.duty.takes_jobs() && self.suits(job) {
-            let start = self.start_if_taken(job, cx.now());
-            Taking::Takes { start }
-        } else {
-            Taking::Refuses
+        let taking = match self.refuses(job) {
+            None => {
+                let start = self.start_if_taken(job, cx.now());
+                Taking::Takes { start }
+            }
+            Some(why) => Taking::Refuses(why),
         };
         self.tell_custody(custody::Command::Take { gift, taking }, cx);
     }

@@ -2,12 +2,14 @@
 
 use super::config::Forward;
 use super::{Aria, Message};
+use crate::custody::Refused;
 use crate::id::NodeId;
 use crate::job::Job;
 use crate::machine::Context;
 use crate::overlay::flood::{FloodId, Header, Reach, Sight};
 use crate::queue::{Cost, LocalScheduler, QueuedJob, offer};
 use crate::shared::Shared;
+use crate::trace::Trace;
 
 /// The kind of a flood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +85,14 @@ impl<S: LocalScheduler> Aria<S> {
             self.cut_off = self.cut_off.saturating_add(1);
         }
         let matches = self.takes(job.get());
-        if matches {
+        if !matches {
+            let why = self.refuses(job.get()).unwrap_or(Refused::Full);
+            cx.trace(Trace::Refuses {
+                job: job.get().id,
+                peer: header.id.origin,
+                why: why.words(),
+            });
+        } else {
             let price = self.price(job.get(), cx);
             let wanted = match kind {
                 Kind::Request => true,

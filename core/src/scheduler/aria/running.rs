@@ -1,7 +1,7 @@
 //! A job at the site that holds it: the local scheduler queues and starts it.
 
 use super::{Aria, Timer};
-use crate::custody::{Command, Ending};
+use crate::custody::{Command, Ending, Refused};
 use crate::id::{Epoch, JobId};
 use crate::job::{Job, Outcome, Seen};
 use crate::machine::{Context, Event};
@@ -11,13 +11,21 @@ use crate::time::Time;
 impl<S: LocalScheduler> Aria<S> {
     /// Whether this site would take a job now.
     pub(super) fn takes(&self, job: &Job) -> bool {
-        self.duty.takes_jobs() && self.custody.has_room() && self.suits(job)
+        self.custody.has_room() && self.refuses(job).is_none()
     }
 
-    /// Whether this site could queue a job, in addition to the jobs that it has taken but that are not granted yet.
-    pub(super) fn suits(&self, job: &Job) -> bool {
+    /// Why this site could not queue a job, in addition to the jobs that it has taken but that are not granted yet.
+    pub(super) fn refuses(&self, job: &Job) -> Option<Refused> {
         let taken = || self.custody.not_granted().filter(|id| *id != job.id);
-        self.site_answers() && self.site.takes(job) && self.site.local.room() > taken().count()
+        if !self.duty.takes_jobs() {
+            Some(Refused::Draining)
+        } else if !self.site_answers() {
+            Some(Refused::NoSite)
+        } else if !self.site.takes(job) {
+            Some(Refused::NoMatch)
+        } else {
+            (self.site.local.room() <= taken().count()).then_some(Refused::Full)
+        }
     }
 
     /// When a job would start if it arrived now.

@@ -33,7 +33,7 @@ pub struct Config {
     pub slot: Span,
     /// The least time between a search and the start of the job; a slot or more when messages take time (PROTOCOLS D6).
     pub lead: Span,
-    /// How much later than its earliest start a job may start. The submitter drops later offers: else a liar could make
+    /// How long a job may take, and how much later than its earliest start it may start. The submitter drops later offers: else a liar could make
     /// a job wait for ever.
     pub horizon: Span,
     /// How many searches for a placement are made before a job fails (PROTOCOLS D11).

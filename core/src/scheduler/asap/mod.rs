@@ -366,6 +366,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             job::Command::Submit { job, .. } if job.criterion != Criterion::Soonest => {
                 Some(Refusal::UnsupportedCriterion)
             }
+            job::Command::Submit { job, .. } if job.estimate() > self.config.horizon => {
+                Some(Refusal::TooLong)
+            }
             _ => None,
         };
         if let Some(order) = desk::Command::from_host(command, refused) {

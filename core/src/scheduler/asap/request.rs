@@ -16,6 +16,7 @@ use crate::overlay::view::Links;
 use crate::rng::Choose;
 use crate::scheduler::desk::{self, Stage};
 use crate::time::{Interval, Time};
+use crate::trace::Trace;
 
 /// The search for a placement of a job that was submitted here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -243,6 +244,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             until: config.answers_by(now),
         };
         for link in &asked {
+            cx.trace(Trace::Asks { job, peer: link.id });
             cx.send(link.id, Message::Search { ask, wanted });
         }
         if alone {
@@ -317,9 +319,24 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     && (offer.start - *earliest <= horizon || canary!(OfferBeyondTheHorizon)) =>
             {
                 offers.push(offer);
+                cx.trace(Trace::Offered {
+                    job: ask.job,
+                    peer: from,
+                });
             }
-            Ok(_) => {}
-            Err(found) => *seen = (*seen).max(found.map(NonZeroU32::get)),
+            Ok(_) => cx.trace(Trace::Ignores {
+                job: Some(ask.job),
+                peer: Some(from),
+                why: "the offer is not for what was asked",
+            }),
+            Err(found) => {
+                *seen = (*seen).max(found.map(NonZeroU32::get));
+                cx.trace(Trace::Refused {
+                    job: ask.job,
+                    peer: from,
+                    why: "it finds no start at which enough nodes are free",
+                });
+            }
         }
         if awaited.is_empty() {
             self.choose(ask.job, cx);
@@ -385,7 +402,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     None
                 }
                 Some(seen) if everyone && seen < count => Some(Refusal::TooLarge),
-                Some(_) if everyone => Some(Refusal::Full),
+                Some(_) if everyone => Some(Refusal::NoStart),
                 _ => None,
             };
             self.not_found(job, refusal, cx);

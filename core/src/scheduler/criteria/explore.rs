@@ -13,6 +13,7 @@ use crate::machine::Context;
 use crate::profile::Profile;
 use crate::schedule::Snapshot;
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// A search for nodes, for one iteration.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -227,7 +228,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             }
             First::KnownTo(guide) => {
                 expedition.is_guided = true;
-                self.ask(&mut expedition, guide, Through::Random, cx);
+                self.ask(job.id, &mut expedition, guide, Through::Random, cx);
                 Step::Waiting(expedition)
             }
         }
@@ -235,6 +236,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     fn ask(
         &self,
+        job: JobId,
         expedition: &mut Expedition,
         node: NodeId,
         through: Through,
@@ -247,6 +249,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             until,
         });
         let look = expedition.id;
+        cx.trace(Trace::Asks { job, peer: node });
         cx.send(node, Message::Look { look, through });
     }
 
@@ -263,7 +266,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 break;
             };
             if node != self.me {
-                self.ask(&mut expedition, node, through, cx);
+                self.ask(job.id, &mut expedition, node, through, cx);
             } else if self.desk.takes_jobs() {
                 let (own, schedule, links) = self.look(through);
                 self.note(job, &mut expedition, through, own, schedule, &links);

@@ -398,6 +398,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     fn obey(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         let refused = match command {
+            job::Command::Submit { job, .. } if job.estimate() > self.config.horizon => {
+                Some(Refusal::TooLong)
+            }
             job::Command::Submit { job, .. } => {
                 let known = with_objective(&self.catalogue, job.criterion, |_| ());
                 known.is_none().then_some(Refusal::UnsupportedCriterion)

@@ -632,6 +632,6 @@ fn refusal(why: NoSelection) -> Refusal {
         NoSelection::TooFew { .. } => Refusal::TooLarge,
         NoSelection::NotANumber => Refusal::BrokenCriterion,
         NoSelection::NotAcceptable => Refusal::NotAcceptable,
-        _ => Refusal::Full,
+        _ => Refusal::NoStart,
     }
 }

@@ -313,7 +313,6 @@ impl<P: Policy> Embed<commit::Node<P>, Desk<P>> for AsCommit<'_> {
             commit::Notice::Participant(participant::Notice::Changed) => {
                 cx.notify(Notice::Changed);
             }
-            commit::Notice::Participant(participant::Notice::Declined { .. }) => {}
             commit::Notice::Participant(notice) => {
                 if let Some((job, news)) = news_of(notice) {
                     tell(job, news, cx);

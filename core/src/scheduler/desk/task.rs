@@ -3,13 +3,14 @@
 use alloc::vec::Vec;
 
 use super::{Desk, Key, Notice, Record, tell};
-use crate::commit::Policy;
 use crate::commit::coordinator::{self, Setback};
+use crate::commit::{Policy, Refused};
 use crate::id::{Epoch, JobId};
 use crate::job::{Demand, Failure, Job, News, Payload, Placement, Refusal, Scope};
 use crate::machine::Context;
 use crate::shared::Shared;
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// A job that was submitted here and has no outcome yet.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -22,6 +23,8 @@ pub(super) struct Task {
     left: u8,
     /// How many placements the job has lost.
     places_lost: u8,
+    /// Why the last search failed, for the user.
+    why: Refusal,
 }
 
 /// After this many lost placements a job gets no new rounds: nodes that commit and then drop the job would delay its
@@ -58,6 +61,7 @@ impl Task {
             stage,
             left: 0,
             places_lost: 0,
+            why: Refusal::NotFound,
         }
     }
 
@@ -73,13 +77,32 @@ impl Task {
     fn failure(&self) -> Failure {
         match self.stage {
             Stage::Accepted { .. } | Stage::Lost => Failure::NodeLost,
-            _ => Failure::Refused(Refusal::Full),
+            _ => Failure::Refused(self.why),
         }
     }
 
     /// Whether the start that the host was told has passed.
     fn has_started(&self, now: Time) -> bool {
         matches!(self.stage, Stage::Accepted { start, .. } if start <= now)
+    }
+}
+
+/// The reason that a user is told if this was the last setback of a job.
+const fn refusal_after(setback: &Setback) -> Refusal {
+    match setback {
+        Setback::Refused { reason, .. } => match reason {
+            Refused::TooLate => Refusal::TooSlow,
+            Refused::Full => Refusal::NodesFull,
+            Refused::Quota => Refusal::Quota,
+            Refused::NotAccepted => Refusal::NotAccepted,
+            Refused::Foreign => Refusal::Known,
+            Refused::Draining => Refusal::NodesDraining,
+            _ => Refusal::Taken,
+        },
+        Setback::Clock { .. } => Refusal::Clock,
+        Setback::Slow | Setback::Expired { .. } => Refusal::TooSlow,
+        Setback::Full => Refusal::Full,
+        _ => Refusal::NoAnswer,
     }
 }
 
@@ -223,6 +246,7 @@ impl<P: Policy> Desk<P> {
                 } else {
                     left
                 };
+                cx.trace(Trace::Searches { job });
                 cx.notify(Notice::Search { job, left, setback });
             }
             None => {
@@ -234,7 +258,7 @@ impl<P: Policy> Desk<P> {
 
     pub(super) fn cancel(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let Some(task) = self.task_mut(job) else {
-            return;
+            return cx.trace(Trace::unknown(job, None));
         };
         if task.stage == Stage::Cancelled {
             return;
@@ -326,6 +350,7 @@ impl<P: Policy> Desk<P> {
                 cx.persist(Key::Job(job), task.record());
             }
         }
+        task.why = refusal_after(&setback);
         match setback {
             Setback::Broke { .. } => self.run_again(job, Failure::Broke, Some(setback), cx),
             Setback::Overran { .. } => self.run_again(job, Failure::Overran, Some(setback), cx),

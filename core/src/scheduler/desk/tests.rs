@@ -116,9 +116,96 @@ fn a_job_is_searched_for_as_many_rounds_as_configured() {
     assert_eq!(bench.not_found(), [search(0, None)]);
     assert_eq!(
         bench.not_found(),
-        [failed(Refusal::Full), Notice::Done { job: JOB }]
+        [failed(Refusal::NotFound), Notice::Done { job: JOB }]
     );
     assert_eq!(bench.not_found(), []);
+}
+
+#[test]
+fn each_reason_of_a_node_has_a_word_of_its_own_for_the_user_and_in_traces() {
+    use commit::Refused::*;
+    // The candidate starts after 300 s, and a node needs 5 s and differs by at most 1 s. So at 0 s it cannot be too late.
+    for (second, reason, refusal, why) in [
+        (0, Busy, Refusal::Taken, "another job has some of that time"),
+        (0, Full, Refusal::NodesFull, "there is no room"),
+        (0, Quota, Refusal::Quota, "the coordinator holds too much"),
+        (
+            0,
+            Draining,
+            Refusal::NodesDraining,
+            "the node takes no new jobs",
+        ),
+        (
+            0,
+            NotAccepted,
+            Refusal::NotAccepted,
+            "the node does not run jobs of this submitter",
+        ),
+        (
+            0,
+            Foreign,
+            Refusal::Known,
+            "another coordinator has a job of this name",
+        ),
+        (0, TooLate, Refusal::Clock, "its clock differs by too much"),
+        (
+            294,
+            TooLate,
+            Refusal::Clock,
+            "its clock differs by too much",
+        ),
+        (295, TooLate, Refusal::TooSlow, "the start is too near"),
+    ] {
+        let mut bench = Bench::with_job(1);
+        bench.now = Time::from_secs(second);
+        for round in 1..=2 {
+            let mut told = Vec::new();
+            let traces = bench.traced(|bench| {
+                bench.order(Command::Place {
+                    job: JOB,
+                    candidates: Vec::from([candidate(&[2])]),
+                    spares: Vec::new(),
+                });
+                let refused = Vote::Refused {
+                    attempt: Attempt::new(JOB, Epoch::new(1 << 32 | round)),
+                    reason,
+                    next_free: None,
+                };
+                told = bench.vote(2, refused);
+            });
+            let refuses = std::format!("n2 refuses: {why}");
+            assert_eq!(traces[..2], ["asks n2".into(), refuses], "{reason:?}");
+            if round == 1 {
+                assert_eq!(traces[2..], ["searches for nodes"]);
+            } else {
+                assert_eq!(told, [failed(refusal), Notice::Done { job: JOB }]);
+            }
+        }
+    }
+}
+
+#[test]
+fn commands_and_messages_about_unknown_jobs_are_traced() {
+    let mut bench = Bench::empty();
+    let attempt = Attempt::new(JOB, Epoch::new(1));
+    let stray = bench.traced(|bench| {
+        bench.order(Command::Cancel(JOB));
+        bench.order(Command::Ended {
+            job: JOB,
+            attempt: Epoch::new(1),
+            outcome: Outcome::Done,
+        });
+        bench.vote(2, Vote::Expired { attempt });
+    });
+    let why = "the job is not known here, or is over";
+    assert_eq!(
+        stray,
+        [
+            std::format!("ignores a command: {why}"),
+            std::format!("ignores a command: {why}"),
+            std::format!("ignores a message of n2: {why}"),
+        ]
+    );
 }
 
 #[test]

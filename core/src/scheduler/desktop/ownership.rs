@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use super::{Desktop, Key, Message, Record, Timer};
-use crate::custody::{self, Command, Custody, Ending, Place, Taking, Tenure};
+use crate::custody::{self, Command, Custody, Ending, Place, Refused, Taking, Tenure};
 use crate::id::JobId;
 use crate::job::{News, Notice, Placement, Refusal};
 use crate::machine::{Context, Embed, Event, Machine};
@@ -165,7 +165,7 @@ impl<const D: usize> Desktop<D> {
             custody::Notice::Tell(_) | custody::Notice::Resumed { .. } => {}
             custody::Notice::Offered(gift) => {
                 let taking = if self.duty.is_leaving() {
-                    Taking::Refuses
+                    Taking::Refuses(Refused::Draining)
                 } else {
                     Taking::Takes { start: None }
                 };
@@ -232,11 +232,8 @@ impl<const D: usize> Desktop<D> {
                 News::Cancelled => self.pass_on(job, Ending::Withdrawn, cx),
             },
             custody::Notice::Offered(gift) => {
-                let taking = if self.takes(gift.job.get(), gift.carried) {
-                    Taking::Takes { start: None }
-                } else {
-                    Taking::Refuses
-                };
+                let refused = self.refuses(gift.job.get(), gift.carried);
+                let taking = refused.map_or(Taking::Takes { start: None }, Taking::Refuses);
                 self.tell_runs(Command::Take { gift, taking }, cx);
             }
             custody::Notice::Seek { job, attempt } => self.begin_hunt(job, attempt, cx),

@@ -2,7 +2,7 @@
 
 use super::message::MoveTo;
 use super::{Desktop, Promise};
-use crate::custody::{Command, Ending};
+use crate::custody::{Command, Ending, Refused};
 use crate::id::{Epoch, JobId};
 use crate::job::{Job, Outcome};
 use crate::machine::{Context, Event};
@@ -32,22 +32,26 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Whether this node takes a job that it is given.
-    pub(super) fn takes(&self, job: &Job, with: u32) -> bool {
+    /// Why this node does not take a job that it is given.
+    pub(super) fn refuses(&self, job: &Job, with: u32) -> Option<Refused> {
         let (passed, move_to) = carried(with);
         let jobs = self
             .queue
             .waiting()
             .len()
             .saturating_add(self.queue.running().len());
-        if !self.duty.takes_jobs() || jobs >= self.config.queue as usize {
-            return false;
+        if !self.duty.takes_jobs() {
+            return Some(Refused::Draining);
+        }
+        if jobs >= self.config.queue as usize {
+            return Some(Refused::Full);
         }
         let waiting = self.waiting(job, passed);
-        match move_to {
+        let takes = match move_to {
             MoveTo::Start => self.could_start(&waiting),
             MoveTo::Wait => self.queue.pool().suits(&waiting.requirement),
-        }
+        };
+        (!takes).then_some(Refused::NoMatch)
     }
 
     /// A job is granted to this node: it is queued, or started at once if it came to start.

@@ -49,6 +49,7 @@ impl Side for Central {
             pictures: Vec::new(),
             in_degrees: Vec::new(),
             violations: 0,
+            life: None,
             events: run.events,
             digest: run.digest,
         })

@@ -25,7 +25,7 @@ impl Host<'_> {
                 }
                 Happening::Crashed { at, node } => self.went_down(at, node),
                 Happening::Started { at, node } => self.came_up(at, node),
-                Happening::Unheard { .. } => {}
+                Happening::Unheard { .. } | Happening::Traced { .. } => {}
             }
         }
         if let Some(broken) = self.host.grid.broken().get(self.broken) {
@@ -116,7 +116,9 @@ impl Host<'_> {
                 self.witness.count(match news {
                     News::Finished => "job: finished",
                     News::Cancelled => "job: cancelled",
-                    News::Failed(Failure::Refused(Refusal::Full)) => "job: refused, full",
+                    News::Failed(Failure::Refused(
+                        Refusal::Full | Refusal::NodesFull | Refusal::NoStart | Refusal::NotFound,
+                    )) => "job: refused, full",
                     News::Failed(Failure::Refused(_)) => "job: refused",
                     News::Failed(Failure::NodeLost) => "job: failed, node lost",
                     News::Failed(Failure::Overran) => "job: failed, overran",

@@ -174,6 +174,10 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
             "source",
         ),
         ("run --config nameless.toml", "name a file"),
+        ("run --scheduler asap --explain 4", "its first is 8595"),
+        ("run --explain 8595", "asks no nodes"),
+        ("run --scheduler asap --explain 8595 --runs 2", "--runs"),
+        ("run --scheduler asap --explain one", "one"),
         ("trace convert good.swf missing/out.swf", "missing/out.swf"),
         ("trace convert good.swf out.swf --from 100d", "window"),
     ] {

@@ -22,6 +22,29 @@ fn the_seed_decides_where_there_is_chance() {
 }
 
 #[test]
+fn the_life_of_a_job_says_who_was_asked_and_who_refused_and_why() {
+    let desk = Desk::new();
+    let setup = "run --scheduler aria --set workload.shape=serial --set workload.first=200";
+    let told = desk.good(&format!("{setup} --explain 7 --out a"));
+    for step in [
+        "The life of job 7",
+        "gets it from its user",
+        "searches for nodes",
+        "makes an offer",
+        "asks n",
+        "accepts it: attempt e1 from",
+        "is to run it: attempt e1 from",
+        "starts attempt e1",
+        "says that it is done",
+    ] {
+        assert!(told.contains(step), "{step} is missing: {told}");
+    }
+    // To be told of a job changes nothing.
+    desk.good(&format!("{setup} --out b"));
+    same_files(&desk.path("a"), &desk.path("b"));
+}
+
+#[test]
 fn a_network_and_faults_reach_a_decentralised_scheduler() {
     let desk = Desk::new();
     let config = "scheduler = 'random'\n[workload]\nshape = 'serial'\nfirst = 300\n[network]\nloss = 0.05\n\

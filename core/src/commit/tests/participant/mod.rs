@@ -73,7 +73,7 @@ fn ending(outcome: Outcome) -> Event<Participant> {
     Event::Command(Command::Ended { attempt, outcome })
 }
 
-fn refused(attempt: Attempt, reason: Refused, next_free: u64) -> [Did<Participant>; 2] {
+fn refused(attempt: Attempt, reason: Refused, next_free: u64) -> [Did<Participant>; 1] {
     refused_to(BOSS, attempt, reason, Some(second(next_free)))
 }
 
@@ -82,11 +82,20 @@ fn refused_to(
     attempt: Attempt,
     reason: Refused,
     next_free: Option<Time>,
-) -> [Did<Participant>; 2] {
+) -> [Did<Participant>; 1] {
     let refusal = Message::Refused {
         attempt,
         reason,
         next_free,
     };
-    [Send(peer, refusal), Tell(Notice::Declined { peer, reason })]
+    [Send(peer, refusal)]
+}
+
+/// The reasons of the refusals among these effects.
+fn reasons(did: Vec<Did<Participant>>) -> Vec<Refused> {
+    let reason = |(_, message)| match message {
+        Message::Refused { reason, .. } => Some(reason),
+        _ => None,
+    };
+    sends(did).into_iter().filter_map(reason).collect()
 }

@@ -159,7 +159,10 @@ fn a_site_offers_nothing_before_it_was_reported_whole_and_while_it_does_not_answ
     bench.see_site(SiteReport::Unreachable);
     assert!(!offers(&mut bench));
     let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
-    assert_eq!(did, [Send(OWNER, ack(1, 0, Answer::NotTaken))]);
+    assert_eq!(
+        did,
+        [Send(OWNER, ack(1, 0, Answer::NotTaken(Refused::NoSite)))]
+    );
 }
 
 #[test]
@@ -206,7 +209,10 @@ fn a_full_mirror_takes_no_more_of_the_sites_own_jobs_and_offers_nothing() {
     }
     assert_eq!(bench.waits(), 8);
     let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
-    assert_eq!(did, [Send(OWNER, ack(1, 0, Answer::NotTaken))]);
+    assert_eq!(
+        did,
+        [Send(OWNER, ack(1, 0, Answer::NotTaken(Refused::NoMatch)))]
+    );
     // A job that was taken before the queue was full is queued all the same.
     let mut bench = Bench::foreign();
     bench.hear(OWNER, assign(job(), OWNER, 1, 0));
@@ -246,7 +252,7 @@ fn a_job_that_comes_back_is_queued_under_a_new_attempt() {
     bench.see(VANISHED);
     let second = Claim::new(2);
     let claim = Send(OWNER, claimed(second, 1, 1, UNKNOWN));
-    let did = bench.hear(1, ack(1, 1, Answer::NotTaken));
+    let did = bench.hear(1, ack(1, 1, Answer::NotTaken(Refused::NoMatch)));
     assert_eq!(did, [Persist(HELD), claim]);
     let grant = custody::Message::Verdict {
         job: JOB,

@@ -30,7 +30,7 @@ fn a_site_counts_claimed_jobs_when_it_takes_another() {
     let no = Message::Custody(custody::Message::Answer {
         job: JobId::new(8),
         term: term(1, 0),
-        answer: Answer::NotTaken,
+        answer: Answer::NotTaken(Refused::Full),
     });
     let did = bench.hear(OWNER, assign(named(8), OWNER, 1, 0));
     assert_eq!(did, [Send(OWNER, no)]);
@@ -118,8 +118,8 @@ fn answers_without_a_question_change_nothing() {
         accept(flood(0, 1), 1),
         accept(flood(1, 1), 1),
         ack(1, 0, Answer::Taken),
-        ack(1, 0, Answer::NotTaken),
-        ack(1, 1, Answer::NotTaken),
+        ack(1, 0, Answer::NotTaken(Refused::NoMatch)),
+        ack(1, 1, Answer::NotTaken(Refused::NoMatch)),
         verdict(1, 0, granted(600)),
         verdict(1, 0, Ruling::Over),
     ];
@@ -168,7 +168,7 @@ fn messages_are_small_and_survive_their_encoding() {
         },
         Message::Accept { flood: id, cost },
         assign(largest, u64::MAX, u32::MAX, u32::MAX),
-        ack(u32::MAX, u32::MAX, Answer::NotTaken),
+        ack(u32::MAX, u32::MAX, Answer::NotTaken(Refused::NoMatch)),
         claimed(
             Claim::new(u64::MAX),
             u32::MAX,

@@ -6,7 +6,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::custody::{Answer, Claim, Ending, Ruling, Standing, Tenure, Term};
+use crate::custody::{Answer, Claim, Ending, Refused, Ruling, Standing, Tenure, Term};
 use crate::id::Epoch;
 use crate::job::{
     Assignment, Command, Demand, Failure, Job, News, Outcome, Payload, Refusal, Retry,

@@ -94,7 +94,10 @@ fn a_job_that_another_site_took_is_remembered_for_a_lease() {
 fn a_job_that_was_given_away_and_not_taken_is_claimed_under_the_next_term() {
     let claim = || vec![Persist(HELD), Send(OWNER, notify(1, 1, UNKNOWN))];
     let mut bench = given_away();
-    assert_eq!(bench.hear(1, ack(1, 1, Answer::NotTaken)), claim());
+    assert_eq!(
+        bench.hear(1, ack(1, 1, Answer::NotTaken(Refused::NoMatch))),
+        claim()
+    );
     let mut bench = given_away();
     let did = bench.feed(Event::Unreachable { to: id(1) });
     assert_eq!(did, claim());
@@ -178,7 +181,10 @@ fn a_site_that_takes_a_job_tells_the_giver_and_the_home() {
     // A running job is not taken again, nor given back by an old message.
     bench.hear(OWNER, verdict(1, 1, granted(600)));
     let did = bench.hear(2, assign(job(), OWNER, 1, 2));
-    assert_eq!(did, [Send(2, ack(1, 2, Answer::NotTaken))]);
+    assert_eq!(
+        did,
+        [Send(2, ack(1, 2, Answer::NotTaken(Refused::NoMatch)))]
+    );
     assert_eq!(bench.hear(1, assign(job(), OWNER, 1, 0)), []);
 }
 

@@ -27,7 +27,10 @@ fn a_job_goes_to_the_cheapest_offer_and_then_to_the_lower_id() {
     let next = |node, attempt| vec![Persist(TASK), Send(node, assign(job(), ME, attempt, 0))];
     assert_eq!(bench.ring_until(8), [Send(2, mine)]);
     assert_eq!(bench.ring_until(11), next(3, 2));
-    assert_eq!(bench.hear(3, ack(2, 0, Answer::NotTaken)), next(4, 3));
+    assert_eq!(
+        bench.hear(3, ack(2, 0, Answer::NotTaken(Refused::NoMatch))),
+        next(4, 3)
+    );
     assert_eq!(bench.feed(Event::Unreachable { to: id(4) }), next(1, 4));
     // A late claim of node 2 is refused.
     let over = Send(2, verdict(1, 0, Ruling::Over));

@@ -66,7 +66,10 @@ fn a_site_serves_only_the_users_that_its_membership_allows() {
     // A site does not take a job of a user that it does not serve.
     let mut bench = Bench::submitting();
     let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
-    assert_eq!(did, [Send(OWNER, ack(1, 0, Answer::NotTaken))]);
+    assert_eq!(
+        did,
+        [Send(OWNER, ack(1, 0, Answer::NotTaken(Refused::NoMatch)))]
+    );
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn an_offer_at_the_end_of_time_is_dropped() {
         bench.hear(2, not_found(1, u32::MAX)),
         [
             Persist(OF_JOB),
-            Tell(7, failed(Refusal::Full)),
+            Tell(7, failed(Refusal::NoStart)),
             Forget(OF_JOB)
         ]
     );

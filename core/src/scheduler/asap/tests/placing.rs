@@ -142,15 +142,15 @@ fn after_a_refusal_comes_the_next_offer_then_a_fresh_search_then_failure() {
             Send(6, abort(three)),
             Forget(TASK),
             Persist(OF_JOB),
-            Tell(7, failed(Refusal::Full)),
+            Tell(7, failed(Refusal::Taken)),
             Forget(OF_JOB)
         ]
     );
 }
 
 #[test]
-fn a_job_is_too_large_if_all_searchers_see_too_few_nodes_and_otherwise_there_is_no_room() {
-    for (seen, refusal) in [([2, 1], Refusal::TooLarge), ([2, 3], Refusal::Full)] {
+fn a_job_is_too_large_if_all_searchers_see_too_few_nodes_and_otherwise_there_is_no_start() {
+    for (seen, refusal) in [([2, 1], Refusal::TooLarge), ([2, 3], Refusal::NoStart)] {
         let mut bench = asking(3);
         assert_eq!(bench.hear(1, not_found(1, seen[0])), []);
         assert_eq!(
@@ -175,7 +175,7 @@ fn a_searcher_without_room_says_nothing_about_the_size_of_a_job() {
         bench.hear(2, not_found(2, 0)),
         [
             Persist(OF_JOB),
-            Tell(7, failed(Refusal::Full)),
+            Tell(7, failed(Refusal::NotFound)),
             Forget(OF_JOB)
         ]
     );
@@ -202,7 +202,7 @@ fn if_all_searchers_are_silent_the_job_is_searched_for_again_and_then_fails() {
         bench.ring_until(22),
         [
             Persist(OF_JOB),
-            Tell(7, failed(Refusal::Full)),
+            Tell(7, failed(Refusal::NotFound)),
             Forget(OF_JOB)
         ]
     );
@@ -459,6 +459,15 @@ fn an_unsupported_job_is_refused_with_the_reason_and_leaves_no_state() {
     for (job, refusal) in [
         (with(&|job| job.demand = cores), Refusal::UnsupportedDemand),
         (larger, Refusal::TooLarge),
+        (
+            Job::new(
+                JobId::new(7),
+                job(7, 1).demand,
+                CONFIG.horizon + Span::from_millis(1),
+            )
+            .unwrap(),
+            Refusal::TooLong,
+        ),
         (
             with(&|job| job.deadline = Some(second(999))),
             Refusal::UnsupportedDeadline,

@@ -220,7 +220,7 @@ fn after_a_silent_node_too_few_nodes_do_not_refuse_the_job_as_too_large() {
     assert_eq!(bench.ring_until(2), [ask(2, 2, Random)]);
     // The only link of the second node is silent too: that was the last round.
     assert_eq!(bench.hear(2, seen(2, 2, &[], &[9])), [ask(9, 2, Random)]);
-    assert_eq!(bench.ring_until(4), given_up(Refusal::Full));
+    assert_eq!(bench.ring_until(4), given_up(Refusal::NotFound));
 }
 
 #[test]

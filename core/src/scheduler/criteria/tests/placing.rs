@@ -109,7 +109,7 @@ fn a_job_that_cannot_be_placed_is_refused_with_the_reason_and_without_a_hold() {
         (2, NEVER, &[], Refusal::NotAcceptable),
         (2, WITHIN_A_MINUTE, &[busy(60, 200)], Refusal::NotAcceptable),
         // No node is free within the horizon.
-        (2, Criterion::Closest, &full, Refusal::Full),
+        (2, Criterion::Closest, &full, Refusal::NoStart),
     ] {
         for iterations in [1, 3] {
             let config = Config {
@@ -173,6 +173,8 @@ fn an_unsupported_job_is_refused_immediately() {
         submit(wanting(2, Criterion::Custom(9))),
         refused(Refusal::UnsupportedCriterion)
     );
+    let endless = Job::new(two.id, two.demand, CONFIG.horizon + Span::from_millis(1)).unwrap();
+    assert_eq!(submit(endless), refused(Refusal::TooLong));
     assert_eq!(
         submit(wanting(4, Criterion::Closest)),
         refused(Refusal::TooLarge),
@@ -214,7 +216,7 @@ fn after_a_refusal_the_search_avoids_the_refusing_node_until_the_rounds_are_over
         [2, 3].map(|node| Send(node, prepare(two, 60)))
     );
     let mut expected = vec![Send(2, abort(two)), Send(3, abort(two)), Forget(TASK)];
-    expected.extend(given_up(Refusal::Full));
+    expected.extend(given_up(Refusal::Taken));
     assert_eq!(bench.vote(3, refused(two)), expected);
 }
 
@@ -256,7 +258,7 @@ fn a_node_without_neighbours_waits_for_some_while_it_has_rounds() {
     };
     assert_eq!(join(true), [Send(4, look(1, Through::Random))]);
     // That was the first of two rounds; in the second the node searches alone.
-    assert_eq!(join(false), given_up(Refusal::Full));
+    assert_eq!(join(false), given_up(Refusal::NotFound));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Any message in any state.
 
 use super::*;
-use crate::custody::{Answer, Claim, Ending, Ruling, Standing, Term};
+use crate::custody::{Answer, Claim, Ending, Refused, Ruling, Standing, Term};
 use crate::overlay::flood::{FloodId, Header};
 use crate::queue::Waiting;
 
@@ -51,7 +51,7 @@ fn custody(rng: &mut Xoshiro256PlusPlus) -> custody::Message {
             payload: Payload::EMPTY,
         },
         1 => {
-            let answers = [Answer::Taken, Answer::NotTaken];
+            let answers = [Answer::Taken, Answer::NotTaken(Refused::NoMatch)];
             let answer = *rng.pick(&answers).unwrap();
             custody::Message::Answer { job, term, answer }
         }
