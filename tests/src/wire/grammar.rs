@@ -44,7 +44,7 @@ pub struct Read {
 }
 
 impl Grammar {
-    /// Reads the grammar from the blocks of the specification. `sizes` gives the sizes that it leaves open.
+    /// Reads the grammar of the specification. `sizes` gives the sizes that it leaves open.
     pub fn parse(
         document: &str,
         sizes: impl Into<BTreeMap<&'static str, usize>>,
@@ -53,14 +53,12 @@ impl Grammar {
             types: BTreeMap::new(),
             sizes: sizes.into(),
         };
-        for block in document.split("```wire\n").skip(1) {
-            let (block, _) = block.split_once("```").ok_or("a block has no end")?;
-            let mut last = String::new();
-            for line in block.lines() {
-                grammar
-                    .line(line, &mut last)
-                    .map_err(|wrong| format!("{line}: {wrong}"))?;
-            }
+        let mut last = String::new();
+        let is_comment = |line: &&str| line.is_empty() || line.starts_with('#');
+        for line in document.lines().filter(|line| !is_comment(line)) {
+            grammar
+                .line(line, &mut last)
+                .map_err(|wrong| format!("{line}: {wrong}"))?;
         }
         Ok(grammar)
     }
