@@ -37,4 +37,8 @@ struct Readme;
 /// The guide's examples run as they stand.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/embedding.md")]
+#[doc = include_str!("../../docs/guide/embedding-asap.md")]
+#[doc = include_str!("../../docs/guide/embedding-criteria.md")]
+#[doc = include_str!("../../docs/guide/embedding-aria.md")]
+#[doc = include_str!("../../docs/guide/embedding-desktop.md")]
 struct Embedding;
