@@ -29,6 +29,8 @@ use gridweave_sim::network::Network;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
+use crate::scaled;
+
 /// An `asap` node with at most eight links.
 pub type Node = Asap<8, 4>;
 
@@ -73,7 +75,7 @@ impl Watched for Node {
 const MOST_TIME: Time = Time::from_secs(4 * 3600);
 
 /// After the last outcome, everything is forgotten within this time.
-const SETTLING: Span = Span::from_secs(900);
+const SETTLING: Span = Span::from_secs(scaled(900, 240) as u64);
 
 /// What happened in a run, faults included.
 #[derive(Clone, Debug, Default)]

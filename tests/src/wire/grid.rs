@@ -10,7 +10,8 @@ use gridweave_core::wire::{self, Framed, HEADER, RECORD_VERSION, Refused, Stored
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::{Each, paths};
+use super::{Each, Path, paths};
+use crate::scaled;
 
 /// How long a message is on its way.
 const DELAY: Span = Span::from_millis(20);
@@ -34,14 +35,14 @@ impl Said {
         self.kinds.values().map(|(count, _)| count).sum()
     }
 
-    fn note<M: Framed>(&mut self, frame: &[u8]) {
+    fn note(&mut self, frame: &[u8], paths: &[Path]) {
         let body = &frame[HEADER..];
-        let path = paths(M::KINDS)
-            .into_iter()
+        let path = paths
+            .iter()
             .find(|path| body.starts_with(&path.numbers))
             .expect("it is of some kind");
         assert!(frame.len() <= path.cap, "{} is too long", path.name);
-        let (count, longest) = self.kinds.entry(path.name).or_default();
+        let (count, longest) = self.kinds.entry(path.name.clone()).or_default();
         (*count, *longest) = (*count + 1, frame.len().max(*longest));
     }
 }
@@ -68,7 +69,7 @@ where
     let key = wire::encode_key::<R>(key).expect("a key can be encoded");
     // The entry has the key behind its version.
     assert!(entry[1..].starts_with(&key));
-    for end in 0..entry.len() {
+    for end in (0..entry.len()).step_by(scaled(1, 7) as usize) {
         let refused = wire::decode_record::<R>(&entry[..end]).expect_err("it is cut");
         assert!(
             matches!(refused, Refused::Empty | Refused::CutShort { .. }),
@@ -96,7 +97,7 @@ pub fn run<M>(mut nodes: Vec<M>, jobs: &[(u64, usize, Job)], until: u64) -> Said
 where
     M: Machine<Message: Each, Command = Command, Notice = Notice, Record: Stored<Key = M::Key>>,
 {
-    let mut said = Said::default();
+    let (mut said, paths) = (Said::default(), paths(M::Message::KINDS));
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let (mut effects, mut alarms) = (EffectQueue::new(), TimerQueue::new());
     let (mut frames, mut sent) = (BTreeMap::<u64, (usize, usize, Vec<u8>)>::new(), 0);
@@ -148,7 +149,7 @@ where
                 Effect::Forget(_) => {}
                 Effect::Send { to, message } => {
                     let frame = wire::encode(&message).expect("what a node says is not too long");
-                    said.note::<M::Message>(&frame);
+                    said.note(&frame, &paths);
                     frames.insert(sent, (node, to.get() as usize, frame));
                     alarms.wake(now + DELAY, Alarm::Frame(sent));
                     sent += 1;

@@ -157,7 +157,7 @@ fn nodes_that_crash_and_come_back_cost_no_job_its_last_word() {
 
 #[test]
 fn nodes_join_and_leave_while_jobs_run() {
-    for exchange in EXCHANGES {
+    for exchange in EXCHANGES.into_iter().skip(scaled(0, 2) as usize) {
         let scene = Scene {
             network: NetworkConfig {
                 report_unreachable: true,

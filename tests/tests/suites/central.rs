@@ -9,8 +9,8 @@ use gridweave_lab::outcome::{Ending, Estimates, Outcome};
 use gridweave_lab::schedulers::central::{self, Central, Observer, Run};
 use gridweave_lab::workload::{Submission, Workload};
 use gridweave_sim::monitor::Monitor;
-use gridweave_tests::invariants;
 use gridweave_tests::oracles::{self, Compression, Job, Order, Passing, Plan};
+use gridweave_tests::{invariants, scaled};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
@@ -254,7 +254,7 @@ impl Seen {
 /// Runs a scheduler and its oracle side by side.
 fn twins(central: Central, oracle: impl Fn(u32, &[Job]) -> Plan) -> Seen {
     let seen = Seen::default();
-    let compared = runner(2000).run(&cases(), |case| {
+    let compared = runner(scaled(2000, 500)).run(&cases(), |case| {
         let jobs = case.jobs();
         let (run, plan) = case.simulate(central);
         prop_assert_eq!(&plan, &oracle(case.processors, &jobs));
@@ -275,7 +275,7 @@ fn twins(central: Central, oracle: impl Fn(u32, &[Job]) -> Plan) -> Seen {
 fn large_twins(central: Central, oracle: impl Fn(u32, &[Job]) -> Plan) {
     for cases in [deep_cases().boxed(), wide_cases().boxed()] {
         let longest = Cell::new(0);
-        let compared = runner(3).run(&cases, |case| {
+        let compared = runner(scaled(3, 2)).run(&cases, |case| {
             let jobs = case.jobs();
             let (_, plan) = case.simulate(central);
             prop_assert!(plan == oracle(case.processors, &jobs), "the plans differ");
@@ -327,7 +327,7 @@ fn fcfs_starts_every_job_when_its_rule_says() {
         oracles::fcfs(processors, jobs, Order::Strict)
     });
     assert_eq!(seen.passes.get(), 0);
-    assert!(seen.waits.get() > 500 && seen.rejected.get() > 500);
+    assert!(seen.waits.get().min(seen.rejected.get()) > scaled(500, 125));
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn easy_starts_every_job_when_its_rule_says() {
         oracles::easy(processors, jobs, Passing::WithoutDelay)
     });
     assert!(
-        seen.at_least(300),
+        seen.at_least(scaled(300, 75)),
         "too few hard workloads to show anything"
     );
 }
@@ -347,7 +347,7 @@ fn conservative_starts_every_job_when_its_rule_says() {
         oracles::conservative(processors, jobs, Compression::OneByOne)
     });
     assert!(
-        seen.at_least(300),
+        seen.at_least(scaled(300, 75)),
         "too few hard workloads to show anything"
     );
 }
@@ -356,7 +356,7 @@ fn conservative_starts_every_job_when_its_rule_says() {
 fn greedy_starts_every_job_when_its_rule_says() {
     let seen = twins(Central::Greedy, oracles::greedy);
     assert!(
-        seen.at_least(300),
+        seen.at_least(scaled(300, 75)),
         "too few hard workloads to show anything"
     );
 }
@@ -364,7 +364,7 @@ fn greedy_starts_every_job_when_its_rule_says() {
 /// How many of a thousand workloads show that this scheduler is wrong, to a comparison and to a checker.
 fn caught(central: Central, invariant: &str, buggy: impl Fn(u32, &[Job]) -> Plan) -> (u32, u32) {
     let (different, broken) = (Cell::new(0), Cell::new(0));
-    let tried = runner(1000).run(&cases(), |case| {
+    let tried = runner(scaled(1000, 400)).run(&cases(), |case| {
         let jobs = case.jobs();
         let plan = buggy(case.processors, &jobs);
         let (_, right) = case.simulate(central);
@@ -384,7 +384,10 @@ fn a_job_that_skips_the_queue_is_caught() {
     let (different, broken) = caught(Central::Fcfs, name, |processors, jobs| {
         oracles::fcfs(processors, jobs, Order::SkipsOne)
     });
-    assert!(different > 100 && broken > 100, "{different}, {broken}");
+    assert!(
+        different.min(broken) > scaled(100, 40),
+        "{different}, {broken}"
+    );
 }
 
 #[test]
@@ -394,7 +397,10 @@ fn backfilling_that_delays_the_head_is_caught() {
         let (different, broken) = caught(Central::Easy, name, |processors, jobs| {
             oracles::easy(processors, jobs, passing)
         });
-        assert!(different > 4 && broken > 4, "{different}, {broken}");
+        assert!(
+            different.min(broken) > scaled(4, 1),
+            "{different}, {broken}"
+        );
     }
 }
 
@@ -404,7 +410,7 @@ fn backfilling_that_wastes_spare_processors_differs() {
     let (different, _) = caught(Central::Easy, "", |processors, jobs| {
         oracles::easy(processors, jobs, Passing::ForgetsTheSpare)
     });
-    assert!(different > 50, "{different}");
+    assert!(different > scaled(50, 20), "{different}");
 }
 
 #[test]
@@ -413,7 +419,10 @@ fn compression_that_breaks_a_promise_is_caught() {
     let (different, broken) = caught(Central::Conservative, name, |processors, jobs| {
         oracles::conservative(processors, jobs, Compression::FromScratch)
     });
-    assert!(different > 10 && broken > 10, "{different}, {broken}");
+    assert!(
+        different.min(broken) > scaled(10, 4),
+        "{different}, {broken}"
+    );
 }
 
 #[test]
@@ -426,7 +435,7 @@ fn compression_that_overbooks_is_caught() {
             oracles::conservative(processors, jobs, Compression::LooksAtTheStartOnly)
         });
         assert!(
-            different > 10 && broken > 0,
+            different > scaled(10, 4) && broken > 0,
             "{name}: {different}, {broken}"
         );
     }
@@ -437,7 +446,7 @@ fn a_scheduler_that_never_compresses_differs() {
     let (different, _) = caught(Central::Conservative, "", |processors, jobs| {
         oracles::conservative(processors, jobs, Compression::Never)
     });
-    assert!(different > 100, "{different}");
+    assert!(different > scaled(100, 40), "{different}");
 }
 
 #[test]
@@ -447,5 +456,8 @@ fn a_greedy_scheduler_that_lets_a_fitting_job_wait_is_caught() {
         "no job waits that fits",
         |processors, jobs| oracles::fcfs(processors, jobs, Order::Strict),
     );
-    assert!(different > 100 && broken > 100, "{different}, {broken}");
+    assert!(
+        different.min(broken) > scaled(100, 40),
+        "{different}, {broken}"
+    );
 }

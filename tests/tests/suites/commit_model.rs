@@ -1,6 +1,6 @@
 //! The commit protocol, explored whole in small cases: every order of deliveries, timers and crashes.
 //!
-//! `cargo test` runs the small ones. `.ci/long/models` runs the large ones, or
+//! `cargo test` runs the small ones, with fewer arrivals in a debug build. `.ci/long/models` runs the large ones, or
 //! `cargo test -p gridweave-tests --test suites commit_model -- --ignored --nocapture`.
 
 use gridweave_core::commit::coordinator::{Notice, Setback};
@@ -12,35 +12,10 @@ use gridweave_tests::model::commit::{
     starting, told,
 };
 use gridweave_tests::model::{Exploration, State, up};
+use gridweave_tests::scaled;
 use stateright::{Checker, Model, Property};
 
 type Case = Exploration<Peer>;
-
-/// How far an exploration goes.
-#[derive(Clone, Copy)]
-enum Extent {
-    /// To its end, after this many states.
-    Whole(usize),
-    /// Until this many states were reached, most of them more than once.
-    Bounded(usize),
-}
-
-/// Explores, and checks that everything holds and everything named was seen.
-fn explore(name: &str, mut case: Case, seen: &[Property<Case>], extent: Extent) {
-    case.properties.extend(seen.iter().cloned());
-    let builder = case.checker().threads(2);
-    let builder = match extent {
-        Extent::Whole(_) => builder,
-        Extent::Bounded(states) => builder.target_state_count(states),
-    };
-    let checker = builder.spawn_bfs().join();
-    let states = checker.unique_state_count();
-    println!("{name}: {states} states");
-    checker.assert_properties();
-    if let Extent::Whole(expected) = extent {
-        assert_eq!(states, expected, "{name}");
-    }
-}
 
 fn commit() -> Property<Case> {
     Property::sometimes("a job is placed", |_, state: &State<Peer>| {
@@ -142,11 +117,6 @@ fn cut() -> Property<Case> {
     )
 }
 
-fn with_crash(mut case: Case) -> Case {
-    case.crashes = 1;
-    case
-}
-
 /// The whole life of a job: past its end, with a host that ends it at any time.
 fn whole_life(mut case: Case) -> Case {
     case.horizon = Time::from_micros(40);
@@ -168,68 +138,42 @@ fn moving() -> Case {
 #[test]
 fn two_coordinators_want_the_same_node() {
     let seen = [commit(), refusal(), abort(), start()];
-    explore(
-        "2 coordinators, 1 participant",
-        rivals(2, 1),
-        &seen,
-        Extent::Whole(31_714),
-    );
+    let case = rivals(2, 1).brief(7);
+    case.explore("2 coordinators", &seen, scaled(31_714, 7_656));
 }
 
 #[test]
 fn a_job_needs_two_nodes() {
     let seen = [commit(), expiry(), late_commit_is_cleared_up(), start()];
-    explore(
-        "1 coordinator, 2 participants",
-        rivals(1, 2),
-        &seen,
-        Extent::Whole(20_244),
-    );
+    let case = rivals(1, 2).brief(11);
+    case.explore("2 participants", &seen, scaled(20_244, 3_424));
 }
 
 #[test]
 fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
-    let case = whole_life(with_crash(rivals(1, 1)));
-    explore(
-        "1 and 1, one crash, whole life",
-        case,
-        &[recovery(), finish()],
-        Extent::Whole(44_217),
-    );
+    let case = whole_life(rivals(1, 1).with_crash()).brief(7);
+    let seen = [recovery(), finish()];
+    case.explore("one crash, whole life", &seen, scaled(44_217, 4_494));
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
-    let case = extending(whole_life(with_crash(rivals(1, 1))));
-    explore(
-        "1 and 1, one crash, an extension",
-        case,
-        &[extension(), cut(), finish()],
-        Extent::Whole(110_643),
-    );
+    let case = extending(whole_life(rivals(1, 1).with_crash())).brief(7);
+    let seen = [extension(), cut(), finish()];
+    case.explore("one crash, an extension", &seen, scaled(110_643, 6_175));
 }
 
 #[test]
 fn a_start_is_permitted_when_it_is_near() {
-    let case = near(with_crash(rivals(1, 1)));
-    explore(
-        "1 and 1, one crash, permitted late",
-        case,
-        &[recovery(), start()],
-        Extent::Whole(22_251),
-    );
+    let case = near(rivals(1, 1).with_crash()).brief(6);
+    let seen = [recovery(), start()];
+    case.explore("one crash, permitted late", &seen, scaled(22_251, 8_879));
 }
 
 #[test]
 #[ignore = "takes a minute in release; .ci/run runs it"]
 fn large_a_job_is_moved() {
-    explore(
-        "a move",
-        moving(),
-        &[swap(), start()],
-        Extent::Whole(242_544),
-    );
+    moving().explore("a move", &[swap(), start()], 242_544);
 }
 
 #[test]
@@ -238,25 +182,16 @@ fn a_job_is_given_up_and_placed_again() {
     let mut case = asked(2, vec![again(), (0, release(0)), again()]);
     // Until leases end; starts are explored elsewhere.
     case.horizon = Time::from_micros(5);
-    let seen = [commit(), abort()];
-    explore(
-        "given up and placed again",
-        case,
-        &seen,
-        Extent::Whole(16_804),
-    );
+    let (case, seen) = (case.brief(8), [commit(), abort()]);
+    case.explore("given up and placed again", &seen, scaled(16_804, 4_623));
 }
 
 #[test]
 #[ignore = "takes a minute in release; .ci/run runs it"]
 fn large_two_coordinators_one_participant_one_crash() {
     let seen = [commit(), refusal(), recovery(), start()];
-    explore(
-        "2 and 1, one crash",
-        with_crash(rivals(2, 1)),
-        &seen,
-        Extent::Whole(1_032_066),
-    );
+    let case = rivals(2, 1).with_crash();
+    case.explore("2 and 1, one crash", &seen, 1_032_066);
 }
 
 #[test]
@@ -265,36 +200,26 @@ fn large_two_coordinators_two_participants() {
     let seen = [commit(), refusal(), abort()];
     let mut case = rivals(2, 2);
     case.horizon = Time::ZERO;
-    explore(
-        "2 and 2, while leases last",
-        case,
-        &seen,
-        Extent::Whole(3_270),
-    );
+    case.explore("2 and 2, while leases last", &seen, 3_270);
 }
 
 #[test]
 #[ignore = "takes a minute in release; .ci/run runs it"]
 fn large_two_coordinators_two_participants_one_crash() {
     let seen = [commit(), refusal(), abort()];
-    let mut case = with_crash(rivals(2, 2));
+    let mut case = rivals(2, 2).with_crash();
     case.horizon = Time::ZERO;
-    explore(
-        "2 and 2, one crash, while leases last",
-        case,
-        &seen,
-        Extent::Whole(62_250),
-    );
+    case.explore("2 and 2, one crash, while leases last", &seen, 62_250);
 }
 
 #[test]
 #[ignore = "takes a minute in release; .ci/run runs it"]
 fn large_two_coordinators_three_participants() {
-    let seen = [refusal(), abort()];
-    explore(
-        "2 and 3, bounded",
-        rivals(2, 3),
-        &seen,
-        Extent::Bounded(500_000),
-    );
+    let mut case = rivals(2, 3);
+    case.properties.extend([refusal(), abort()]);
+    // Until this many states were reached, most of them more than once.
+    let checker = case.checker().threads(2).target_state_count(500_000);
+    let checker = checker.spawn_bfs().join();
+    println!("2 and 3, bounded: {} states", checker.unique_state_count());
+    checker.assert_properties();
 }

@@ -2,6 +2,7 @@
 
 use gridweave_core::commit::Overrun;
 use gridweave_tests::committing::{EXTEND, Weather, run, sound, stormy};
+use gridweave_tests::scaled;
 use proptest::prelude::*;
 
 fn weather() -> impl Strategy<Value = Weather> {
@@ -26,7 +27,7 @@ fn weather() -> impl Strategy<Value = Weather> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(4), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scaled(64, 16), failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(4), ..ProptestConfig::default() })]
 
     #[test]
     fn in_any_weather_nothing_overlaps_nothing_runs_twice_and_everything_is_cleared_up(weather in weather()) {

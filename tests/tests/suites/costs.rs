@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use gridweave_lab::schedulers::Scheduler;
 use gridweave_lab::torture::{Request, run};
+use gridweave_tests::scaled;
 
 /// Seeds of few and short runs that together send almost every kind of message.
 fn seeds(scheduler: Scheduler) -> &'static [u64] {
@@ -25,8 +26,7 @@ fn file(scheduler: Scheduler) -> PathBuf {
 }
 
 /// A line for each kind of message: how many were sent in each of the runs.
-fn costs(scheduler: Scheduler) -> String {
-    let seeds = seeds(scheduler);
+fn costs(scheduler: Scheduler, seeds: &[u64]) -> String {
     let mut kinds: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (index, seed) in seeds.iter().enumerate() {
         let report = run(&Request {
@@ -49,9 +49,16 @@ fn costs(scheduler: Scheduler) -> String {
 
 fn assert_as_before(scheduler: Scheduler) {
     let before = std::fs::read_to_string(file(scheduler)).expect("it is part of the repository");
-    let now = costs(scheduler);
+    let all = seeds(scheduler);
+    let some = &all[scaled(0, all.len() as u32 / 2) as usize..];
+    let now = costs(scheduler, some);
+    let counted = before.lines().map(|line| {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        words.drain(1..=all.len() - some.len());
+        words.join(" ") + "\n"
+    });
     assert!(
-        now == before,
+        now == counted.collect::<String>(),
         "{scheduler} costs something else; if that is meant, see `regenerate_the_costs`. Now:\n{now}before:\n{before}"
     );
 }
@@ -81,6 +88,7 @@ fn desktop_costs_what_it_did() {
 #[ignore = "writes down what the schedulers cost"]
 fn regenerate_the_costs() {
     for scheduler in Scheduler::tortured() {
-        std::fs::write(file(scheduler), costs(scheduler)).expect("it can be written");
+        std::fs::write(file(scheduler), costs(scheduler, seeds(scheduler)))
+            .expect("it can be written");
     }
 }

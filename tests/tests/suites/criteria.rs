@@ -14,7 +14,7 @@ use gridweave_tests::watched::{Grid, Scene, bad, partitioned, scenes};
 use proptest::prelude::*;
 
 /// The rules in a few variants: along helpers and without, one after the other and at once, with a pause and without.
-fn variants() -> Vec<Config> {
+fn variants() -> [Config; 4] {
     let basic = Config {
         exploration: Exploration::Basic,
         ..CONFIG
@@ -28,14 +28,22 @@ fn variants() -> Vec<Config> {
         coordinates: Coordinates::Learned(vivaldi::Config::DEFAULT),
         ..CONFIG
     };
-    let all = [CONFIG, parallel, basic, slow];
-    all[..scaled(4, 2) as usize].to_vec()
+    [CONFIG, parallel, basic, slow]
+}
+
+/// All variants; in a debug build the one with this index.
+fn some_variants(index: usize) -> impl Iterator<Item = Config> {
+    let skipped = if cfg!(debug_assertions) { index } else { 0 };
+    variants()
+        .into_iter()
+        .skip(skipped)
+        .take(scaled(4, 1) as usize)
 }
 
 #[test]
 fn with_delay_every_job_is_done_and_some_are_moved() {
     let mut moved = 0;
-    for config in variants() {
+    for config in some_variants(0) {
         let scene = Scene {
             network: NetworkConfig {
                 loss: 0.0,
@@ -49,12 +57,12 @@ fn with_delay_every_job_is_done_and_some_are_moved() {
         assert_eq!(ledger.finished, 30, "{ledger:?}");
         moved += ledger.moved;
     }
-    assert!(moved > scaled(10, 5), "{moved} moves");
+    assert!(moved > scaled(10, 2), "{moved} moves");
 }
 
 #[test]
 fn losses_duplicates_and_delays_cost_no_job() {
-    for config in variants() {
+    for config in some_variants(1) {
         let scene = Scene {
             network: bad(),
             cancelled: 10,
@@ -70,7 +78,7 @@ fn losses_duplicates_and_delays_cost_no_job() {
 
 #[test]
 fn a_partition_that_heals_costs_time_but_no_job_its_last_word() {
-    for config in variants() {
+    for config in some_variants(2) {
         let scene = Scene {
             network: partitioned(bad()),
             ..Scene::calm(3, config)
@@ -83,7 +91,7 @@ fn a_partition_that_heals_costs_time_but_no_job_its_last_word() {
 
 #[test]
 fn nodes_that_crash_and_come_back_cost_no_job_its_last_word() {
-    for (seed, config) in (4..).zip(variants()) {
+    for (seed, config) in (4..).zip(some_variants(3)) {
         let scene = Scene {
             network: bad(),
             crashes: 20,
@@ -116,7 +124,7 @@ fn storm(seed: u64, config: Config) -> Scene<Config> {
 
 #[test]
 fn in_a_storm_faults_happen_and_jobs_are_done() {
-    for (seed, config) in (20..).zip(variants()) {
+    for (seed, config) in (20..).zip(some_variants(0)) {
         let ledger = Grid::<Node>::play_soundly(&storm(seed, config)).ledger;
         assert!(ledger.crashed > 5 && ledger.left > 0, "{ledger:?}");
         assert!(
@@ -128,7 +136,14 @@ fn in_a_storm_faults_happen_and_jobs_are_done() {
 
 #[test]
 fn the_same_seed_gives_the_same_history() {
-    let digest = |seed| Grid::<Node>::play(&storm(seed, CONFIG)).simulation.digest();
+    let digest = |seed| {
+        let scene = Scene {
+            nodes: scaled(60, 12),
+            jobs: scaled(40, 8),
+            ..storm(seed, CONFIG)
+        };
+        Grid::<Node>::play(&scene).simulation.digest()
+    };
     assert_eq!(digest(31), digest(31));
     assert_ne!(digest(31), digest(32));
 }
@@ -155,7 +170,11 @@ proptest! {
     }
 }
 
-/// The mean distance in milliseconds within the placements of twenty jobs for four close nodes, and the number of
+/// How many nodes and jobs there are where distances count.
+const NEAR: u32 = scaled(60, 40);
+const JOBS: u64 = scaled(20, 6) as u64;
+
+/// The mean distance in milliseconds within the placements of jobs for four close nodes, and the number of
 /// messages of their searches.
 fn closeness(exploration: Exploration, iterations: u16) -> (f64, u64) {
     let config = Config {
@@ -164,14 +183,14 @@ fn closeness(exploration: Exploration, iterations: u16) -> (f64, u64) {
         ..CONFIG
     };
     let scene = Scene {
-        nodes: 60,
+        nodes: NEAR,
         ..Scene::calm(40, config)
     };
     let mut grid = Grid::<Node>::new(&scene);
     // By then the helper overlays have found near nodes.
     grid.run_until(Time::from_secs(300));
     let mut spread = 0.0;
-    for number in 0..20 {
+    for number in 0..JOBS {
         let at = Time::from_secs(300 + 40 * number);
         grid.run_until(at);
         let estimate = Span::from_secs(20);
@@ -180,7 +199,7 @@ fn closeness(exploration: Exploration, iterations: u16) -> (f64, u64) {
         for _ in 0..3 {
             grid.add(1, estimate, estimate);
         }
-        let home = NodeId::new(number * 3 % 60);
+        let home = NodeId::new(number * 3 % u64::from(NEAR));
         grid.submit_at(job, home);
         // It is about to start.
         grid.run_until(at + Span::from_secs(9));
@@ -194,7 +213,7 @@ fn closeness(exploration: Exploration, iterations: u16) -> (f64, u64) {
             .iter()
             .flat_map(|one| progress.nodes.iter().map(move |other| (one, other)))
         {
-            spread += at(one).distance(at(other)) / 1000.0 / 16.0 / 20.0;
+            spread += at(one).distance(at(other)) / 1000.0 / 16.0 / JOBS as f64;
         }
     }
     let searched = grid.simulation.traffic().of(&SEARCH);

@@ -118,14 +118,9 @@ fn a_job_is_moved_or_taken_back() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
-    cancelled(whole_life(itself()))
-        .with_crash()
-        .arriving(4)
-        .explore(
-            "one level, home and holder, 4 arrivals, one crash, cancelled, whole life",
-            &[recovery(), finished(), withdrawn()],
-            368_917,
-        );
+    let case = cancelled(whole_life(itself())).with_crash().arriving(4);
+    let seen = [recovery(), finished(), withdrawn()];
+    case.explore("one level, home and holder, one crash", &seen, 368_917);
 }
 
 #[test]

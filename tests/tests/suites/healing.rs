@@ -39,20 +39,20 @@ fn heals<M: Overlay>(small: u32) {
 
 #[test]
 fn cyclon_is_one_again() {
-    heals::<Gossip>(60);
+    heals::<Gossip>(30);
 }
 
 #[test]
 fn every_node_finds_those_nearest_to_it_again() {
-    heals::<Near>(20);
+    heals::<Near>(10);
 }
 
 #[test]
 fn blatant_is_one_again() {
-    heals::<Ants>(20);
+    heals::<Ants>(12);
 }
 
 #[test]
 fn zones_of_can_are_the_whole_space_again() {
-    heals::<Zones>(40);
+    heals::<Zones>(20);
 }

@@ -242,7 +242,7 @@ fn a_selection_among_few_sets_is_the_best_of_all() {
 }
 
 /// How many searches are held against the best there is.
-const CASES: u32 = scaled(1_000, 200);
+const CASES: u32 = scaled(1_000, 100);
 
 /// Up to five of twelve by breeding alone.
 fn share_of_optima(objective: &dyn Objective, windows: u32) -> (u32, u32) {
@@ -289,7 +289,7 @@ fn breeding_alone_finds_the_best_among_schedules_in_99_of_100_cases() {
 #[test]
 fn breeding_with_every_shortcut_is_no_worse_than_without() {
     let (mut better, mut worse) = (0, 0);
-    for seed in 0..u64::from(scaled(40, 8)) {
+    for seed in 0..u64::from(scaled(40, 3)) {
         let case = Case::new(seed, 60, 20, 2);
         for objective in objectives() {
             let run = |config: &Config| {
@@ -347,7 +347,7 @@ fn sums_that_follow_swaps_cost_what_the_whole_set_costs() {
 #[test]
 fn estimates_are_within_a_millionth_of_the_cost() {
     // The estimate decides what is bred; what is told is the cost.
-    for seed in 0..u64::from(scaled(50, 10)) {
+    for seed in 0..u64::from(scaled(50, 3)) {
         let case = Case::new(seed, 200, 64, 0);
         let mut rng = Generator::seed_from_u64(seed);
         let bred = select(&case.problem(), &Estimated, &Config::PAPER, &mut rng);
@@ -371,7 +371,7 @@ impl Objective for Estimated {
 
 #[test]
 fn the_same_seed_selects_the_same_nodes() {
-    for seed in 0..u64::from(scaled(20, 3)) {
+    for seed in 0..u64::from(scaled(20, 1)) {
         let case = Case::new(seed, 80, 30, 2);
         for config in [Config::PAPER, Config::DEFAULT] {
             for objective in objectives() {
@@ -419,7 +419,8 @@ fn configs() -> [Config; 4] {
 fn whatever_an_objective_returns_there_is_an_answer_or_a_refusal() {
     for (nodes, count) in [(1, 1), (6, 6), (6, 5), (40, 20), (130, 64)] {
         let case = Case::new(u64::from(nodes), nodes, count, 0);
-        for config in configs() {
+        // Breeding among many nodes is for a release build.
+        for config in configs().into_iter().skip(scaled(0, nodes / 100) as usize) {
             let run = |objective: &dyn Objective| {
                 let mut rng = Generator::seed_from_u64(1);
                 select(&case.problem(), objective, &config, &mut rng)

@@ -264,7 +264,7 @@ impl Observer for Unchanged {
 
 fn seeded() -> ProptestConfig {
     ProptestConfig {
-        cases: scaled(1_000, 250),
+        cases: scaled(1_000, 100),
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(0x7369_7465),
         ..ProptestConfig::default()

@@ -20,7 +20,7 @@ type Ledgers = Driven<ledger::Ledgers>;
 /// The same histories in every run; a failure is shrunk and printed whole.
 fn seeded() -> ProptestConfig {
     ProptestConfig {
-        cases: scaled(512, 128),
+        cases: scaled(512, 48),
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(0x6772_6964),
         ..ProptestConfig::default()

@@ -1,7 +1,7 @@
 //! VICINITY at work over CYCLON: how fast nodes find those nearest to them (PROTOCOLS 2.5), and whether they lose them
 //! again.
 //!
-//! There are 1000 nodes, or fewer where a test says so, that CYCLON has shuffled for 50 cycles (20 links, 8 to a
+//! There are [`NODES`] nodes, or fewer where a test says so, that CYCLON has shuffled for 50 cycles (20 links, 8 to a
 //! message), then both layers run side by side without delay. An *ideal* link leads to one of the nearest others there
 //! are, as many of them as a view has links.
 
@@ -22,7 +22,8 @@ use proptest::test_runner::RngSeed;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-const NODES: u32 = 1000;
+const NODES: u32 = scaled(1000, 330);
+const CLUSTERS: usize = scaled(30, 10) as usize;
 const SEED: u64 = 0x7669_6369;
 
 type Point = [i32; 2];
@@ -202,7 +203,7 @@ impl<D: Distance<Point, Rank = u64>> Grid<D> {
                     (near.distance().rank(near.profile(), other_point), other)
                 })
                 .collect();
-            others.sort_unstable();
+            others.select_nth_unstable(links);
             let ideal: BTreeSet<NodeId> = others[..links].iter().map(|(_, o)| id(*o)).collect();
             all += links;
             let view = near.view().iter();
@@ -219,11 +220,11 @@ fn uniform(nodes: u32) -> Vec<Point> {
     (0..nodes).map(|_| [place(), place()]).collect()
 }
 
-/// In thirty clusters anywhere in a square, each a hundredth as wide.
+/// In [`CLUSTERS`] clusters anywhere in a square, each a hundredth as wide.
 fn clustered() -> Vec<Point> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let mut place = |side: u32| rng.below(side) as i32;
-    let mut centres = [[0; 2]; 30];
+    let mut centres = [[0; 2]; CLUSTERS];
     for centre in &mut centres {
         *centre = [place(1_000_000), place(1_000_000)];
     }

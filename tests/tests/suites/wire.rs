@@ -1,7 +1,7 @@
 //! The wire format: caps, vectors, the specification, and what decoding costs.
 
 use core::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use allocation_counter::measure;
 use gridweave_core::commit::{Everyone, Message as Vote};
@@ -22,17 +22,22 @@ use gridweave_tests::scaled;
 use gridweave_tests::wire::grammar::{Grammar, Read};
 use gridweave_tests::wire::grid::{self, Said};
 use gridweave_tests::wire::{
-    Each, Fill, Largest, Random, Sample, Visit, paths, vectors, visit_all,
+    Each, Fill, Largest, Path, Random, Sample, Visit, paths, vectors, visit_all,
 };
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 fn vector_file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/wire.txt")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("vectors/wire.txt")
 }
 
 fn specification() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/wire.md")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/wire.md")
+}
+
+/// In a debug build, a message of many bytes is decoded by itself, and not again inside of other messages.
+fn is_decoded(path: &Path) -> bool {
+    !cfg!(debug_assertions) || path.numbers.len() == 1 || path.cap < 100_000
 }
 
 #[test]
@@ -45,7 +50,9 @@ fn the_largest_message_of_each_kind_is_exactly_as_long_as_its_cap() {
             for (message, path) in messages.iter().zip(paths) {
                 let frame = wire::encode(message).expect("it is not too long");
                 assert_eq!(frame.len(), path.cap, "{:?} {}", M::PROTOCOL, path.name);
-                assert_eq!(wire::decode::<M>(&frame).as_ref(), Ok(message));
+                if is_decoded(&path) {
+                    assert_eq!(wire::decode::<M>(&frame).as_ref(), Ok(message));
+                }
                 // One byte more is not even looked at.
                 let longer = [&frame[..], &[0]].concat();
                 let refused = wire::decode::<M>(&longer).expect_err("it is too long");
@@ -111,7 +118,7 @@ fn any_message_survives_and_no_cut_or_longer_one_does() {
             }
         }
     }
-    for seed in 0..60 {
+    for seed in 0..u64::from(scaled(60, 15)) {
         println!("seed {seed}");
         visit_all(&mut RoundTrips(seed));
     }
@@ -284,7 +291,7 @@ fn a_grid_of_asap_works_over_the_wire() {
         (400, 4, job(2, 6)),
         (410, 0, job(3, 2)),
     ];
-    let said = grid::run(nodes, &jobs, 6_000);
+    let said = grid::run(nodes, &jobs, scaled(6_000, 2_400).into());
     let kinds = [
         "Overlay.Shuffle",
         "Commit.Prepare",
@@ -306,7 +313,11 @@ fn a_grid_of_criteria_works_over_the_wire() {
     let nodes: Vec<_> = nodes.collect::<Result<_, _>>().unwrap();
     let mut near = job(1, 4);
     near.criterion = Criterion::Closest;
-    let said = grid::run(nodes, &[(600, 3, near), (600, 4, job(2, 3))], 6_000);
+    let said = grid::run(
+        nodes,
+        &[(600, 3, near), (600, 4, job(2, 3))],
+        scaled(6_000, 2_400).into(),
+    );
     let kinds = [
         "Overlay.Shuffle",
         "Helper",
@@ -330,7 +341,7 @@ fn a_grid_of_aria_works_over_the_wire() {
     });
     let nodes: Vec<_> = nodes.collect::<Result<_, _>>().unwrap();
     let jobs: Vec<_> = (0..24).map(|number| (600, 3, job(number, 1))).collect();
-    let said = grid::run(nodes, &jobs, 9_000);
+    let said = grid::run(nodes, &jobs, scaled(9_000, 4_000).into());
     let kinds = [
         "Overlay.Blatant.Ant",
         "Request",
@@ -369,7 +380,11 @@ fn a_grid_of_desktop_works_over_the_wire() {
         job.requirement = Requirement::any().with(cores, 1 + number % 4);
         (600, 1 + number as usize % 3, job)
     });
-    let said = grid::run(nodes, &wanted.collect::<Vec<_>>(), 12_000);
+    let said = grid::run(
+        nodes,
+        &wanted.collect::<Vec<_>>(),
+        scaled(12_000, 4_000).into(),
+    );
     let kinds = [
         "Overlay.Grant",
         "Overlay.Heartbeat",
@@ -459,12 +474,15 @@ fn decoding_takes_no_more_memory_than_the_cap_allows() {
             let mut hollow = Hollow::default();
             let fills: [&mut dyn Fill; 4] =
                 [&mut Largest, &mut Dense, &mut hollow, &mut Random::new(1)];
-            for fill in fills {
-                for (message, path) in M::each(fill).iter().zip(paths(M::KINDS)) {
+            // A debug build leaves out the largest: what is dense takes more memory for its bytes.
+            for fill in fills.into_iter().skip(scaled(0, 1) as usize) {
+                let messages = M::each(fill);
+                let all = messages.iter().zip(paths(M::KINDS));
+                for (message, path) in all.filter(|(_, path)| is_decoded(path)) {
                     let mut frame = wire::encode(message).expect("it is not too long");
                     self.count::<M>(&frame, path.cap);
                     // Every small number in turn becomes a length, or something, that claims the most there is.
-                    let most = scaled(200, 5) as usize;
+                    let most = scaled(200, if frame.len() < 5_000 { 8 } else { 0 }) as usize;
                     for at in (3..frame.len().min(most)).rev() {
                         frame.splice(at..=at, [0xff, 0xff, 0x03]);
                         self.count::<M>(&frame, path.cap);
