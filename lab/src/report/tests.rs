@@ -1,6 +1,6 @@
 //! Pages as they are written.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
@@ -35,19 +35,19 @@ fn data(text: &str) -> Value {
 
 const SHORT: &str = "scheduler = 'flood'\n[grid]\nnodes = 400\n[workload]\nfirst = 40";
 
+/// A short run, made once for all tests that only look at it.
+static MADE: LazyLock<(Prepared, Results)> = LazyLock::new(|| made(SHORT));
+
 #[test]
 fn a_page_is_the_same_for_the_same_run() {
-    let pages = [(); 2].map(|()| {
-        let (prepared, results) = made(SHORT);
-        text(&page(&prepared, &results))
-    });
+    let pages = [&made(SHORT), &*MADE].map(|(prepared, results)| text(&page(prepared, results)));
     assert!(pages[0] == pages[1]);
 }
 
 #[test]
 fn a_page_loads_nothing_from_elsewhere() {
-    let (prepared, results) = made(SHORT);
-    let text = text(&page(&prepared, &results));
+    let (prepared, results) = &*MADE;
+    let text = text(&page(prepared, results));
     for word in [
         " src=",
         "@import",
@@ -125,8 +125,8 @@ fn a_run_without_jobs_has_a_page() {
 
 #[test]
 fn every_row_of_the_series_is_a_point_while_they_are_few() {
-    let (prepared, results) = made(SHORT);
-    let track = Track::of(&prepared, &results);
+    let (prepared, results) = &*MADE;
+    let track = Track::of(prepared, results);
     let effective: Vec<f64> = results
         .series
         .iter()
@@ -138,7 +138,7 @@ fn every_row_of_the_series_is_a_point_while_they_are_few() {
 
 #[test]
 fn many_rows_become_few_points_that_say_the_same() {
-    let (_, results) = made(SHORT);
+    let (_, results) = &*MADE;
     let row = results.series[0];
     let rows: Vec<_> = (0..4000_u32)
         .map(|number| crate::results::Row {
@@ -157,8 +157,8 @@ fn many_rows_become_few_points_that_say_the_same() {
 
 #[test]
 fn what_was_sent_adds_up() {
-    let (prepared, results) = made(SHORT);
-    let sent = Track::of(&prepared, &results).sent;
+    let (prepared, results) = &*MADE;
+    let sent = Track::of(prepared, results).sent;
     let sum = |columns: &[Vec<u64>]| columns.iter().flatten().sum::<u64>();
     let total = results.run.traffic.total();
     assert!(total.messages > 0);
@@ -168,7 +168,7 @@ fn what_was_sent_adds_up() {
 
 #[test]
 fn in_degrees_are_counted_only_if_nodes_keep_links() {
-    let (_, results) = made(SHORT);
+    let (_, results) = &*MADE;
     let degrees = &results.run.in_degrees;
     assert_eq!(degrees.len(), 400);
     // Each node has at most as many links as the configuration says.
@@ -181,10 +181,10 @@ fn in_degrees_are_counted_only_if_nodes_keep_links() {
 
 #[test]
 fn places_of_jobs_are_left_out_if_they_do_not_fit() {
-    let (prepared, results) = made(SHORT);
-    let track = Track::of(&prepared, &results);
+    let (prepared, results) = &*MADE;
+    let track = Track::of(prepared, results);
     let size = track.places.as_ref().unwrap().size();
-    let mut contest = Contest::of(&prepared, track.clone());
+    let mut contest = Contest::of(prepared, track.clone());
     contest.tracks.push(track);
     let jobs = contest.jobs.size();
     assert_eq!(contest.clone().fit_into(jobs + 2 * size + 5), 5);

@@ -34,7 +34,7 @@ fn run_all(requests: &[Request]) -> Vec<Report> {
 
 #[test]
 fn a_run_is_a_function_of_its_seed_whether_it_is_traced_or_not() {
-    for seed in 0..if WHOLE { 8 } else { 2 } {
+    for seed in 0..if WHOLE { 8 } else { 1 } {
         let request = Request::new(seed);
         let (one, two) = (run(&request), run_with(&request, Traced::Jobs));
         assert_eq!(one.digest, two.digest, "seed {seed}");
@@ -93,7 +93,7 @@ const NEVER_SENT: &[&str] = &[];
 
 #[test]
 fn nothing_breaks_in_240_seeds_and_all_that_should_go_wrong_does() {
-    let seeds = if WHOLE { 240 } else { 24 };
+    let seeds = if WHOLE { 240 } else { 12 };
     let requests: Vec<Request> = (0..seeds).map(Request::new).collect();
     let reports = run_all(&requests);
     let mut counters = Counters::default();
@@ -132,8 +132,6 @@ fn seeds_that_once_broke_an_invariant_hold() {
         (Scheduler::Asap, 2276),
         // A job too long for its time was placed again for ever, if a better place was found each time.
         (Scheduler::Criteria, 8),
-        // A leaver refused a job that it had had before a crash, and still ran it.
-        (Scheduler::Criteria, 913),
         // After all nodes had been down at once, no node had a zone.
         (Scheduler::Desktop, 17),
         // After a partition each side had the whole space for ever.
@@ -144,8 +142,6 @@ fn seeds_that_once_broke_an_invariant_hold() {
         (Scheduler::Desktop, 112),
         // Three nodes, one of them a liar, sent searches for zones round in circles.
         (Scheduler::Desktop, 8327),
-        // A liar made up many neighbours. When they were missed, peers were asked about all of them at once.
-        (Scheduler::Desktop, 9839),
         // After a restart, the home and owner of a job ran it again: word of the restored job came after its end.
         (Scheduler::Desktop, 1291),
         // With clocks exactly `max_skew` apart, the home gave a job away at the instant at which its holder let it go.
@@ -157,6 +153,11 @@ fn seeds_that_once_broke_an_invariant_hold() {
         (Scheduler::Asap, 1_001_923),
         // All nodes went down at once, and then the only two nodes known to both parts of the overlay left for good.
         (Scheduler::Desktop, 9_462_760_605_063),
+        // The runs of these three take long, so a debug build leaves them out.
+        // A leaver refused a job that it had had before a crash, and still ran it.
+        (Scheduler::Criteria, 913),
+        // A liar made up many neighbours. When they were missed, peers were asked about all of them at once.
+        (Scheduler::Desktop, 9839),
         // Forged balloons went round between nodes that a liar had made wrong about each other's zones.
         (Scheduler::Desktop, 13_897_164_121_267),
     ];
@@ -164,7 +165,8 @@ fn seeds_that_once_broke_an_invariant_hold() {
         scheduler: Some(scheduler),
         ..Request::new(seed)
     });
-    for report in run_all(&requests) {
+    let some = if WHOLE { 17 } else { 14 };
+    for report in run_all(&requests[..some]) {
         assert_eq!(report.breach, None, "{}", report.request);
     }
 }
@@ -180,14 +182,14 @@ fn foreign_sites_lose_no_job_and_run_none_twice() {
         without: others.clone().collect(),
         ..Request::new(seed)
     };
-    let requests = (0..if WHOLE { 600 } else { 60 }).map(request);
+    let requests = (0..if WHOLE { 600 } else { 30 }).map(request);
     let foreign = requests.filter(|request| Scenario::new(request).has(Fault::Foreign));
     let mut counters = Counters::default();
     for report in run_all(&foreign.collect::<Vec<_>>()) {
         assert_eq!(report.breach, None, "{}", report.request);
         counters.merge(&report.counters);
     }
-    let often = if WHOLE { 10 } else { 2 };
+    let often = if WHOLE { 10 } else { 0 };
     for situation in [
         "site: a job withdrawn",
         "site: a withdrawal too late",
@@ -211,13 +213,14 @@ fn nodes_that_commit_in_groups_lose_nothing() {
         scheduler: Some(scheduler),
         ..request(seed)
     });
-    let all: Vec<Request> = (0..if WHOLE { 300 } else { 12 }).map(request).collect();
+    let all: Vec<Request> = (0..if WHOLE { 300 } else { 4 }).map(request).collect();
     let mut crashes = 0;
     for report in run_all(&[&known[..], &all].concat()) {
         assert_eq!(report.breach, None, "{}", report.request);
         crashes += report.counters.get(Fault::Crash.name());
     }
-    assert!(crashes > 10, "only {crashes} crashes");
+    let least = if WHOLE { 10 } else { 2 };
+    assert!(crashes > least, "only {crashes} crashes");
 }
 
 /// The minimised report of the first seed in which a planted bug is caught.
@@ -292,7 +295,7 @@ fn a_job_that_never_stops_is_caught() {
 fn nodes_that_write_nothing_down_are_caught_by_crashes_and_by_nothing_else() {
     let some = if WHOLE { usize::MAX } else { 1 };
     for scheduler in Scheduler::tortured()
-        .skip(2)
+        .skip(if WHOLE { 2 } else { 0 })
         .chain(Scheduler::tortured().take(2))
         .take(some)
     {

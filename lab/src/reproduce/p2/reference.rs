@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn both_references_find_the_closest_few_of_twelve() {
-        for seed in 0..20 {
+        for seed in 0..if cfg!(debug_assertions) { 7 } else { 20 } {
             let profiles = profiles(12, seed);
             let least = optimum(&profiles, 4);
             let bound = bound(&profiles, 4).expect("there are enough");

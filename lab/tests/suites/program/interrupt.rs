@@ -8,8 +8,11 @@ use std::process::{Command, Stdio};
 use crate::desk::{Desk, await_interrupted, pause, send};
 
 /// A long run.
-const LONG: &str = "run --scheduler random --workload grid5000-like --set workload.grid5000_like.jobs=40000 \
-    --set workload.shape=serial";
+const LONG: &str = if cfg!(debug_assertions) {
+    "run --scheduler random --workload grid5000-like --set workload.grid5000_like.jobs=8000 --set workload.shape=serial"
+} else {
+    "run --scheduler random --workload grid5000-like --set workload.grid5000_like.jobs=40000 --set workload.shape=serial"
+};
 
 /// Ctrl-C in the middle of a long run leaves whole files that say that they are partial.
 #[test]

@@ -40,7 +40,7 @@ fn results_are_kept_if_output_cannot_be_printed() {
     let desk = Desk::with_trace();
     for (number, line) in [
         "run --trace log.swf --json",
-        "compare --trace log.swf --json",
+        "compare --trace log.swf --schedulers central-easy,random --json",
         "run --trace log.swf",
     ]
     .iter()
