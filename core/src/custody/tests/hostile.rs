@@ -117,9 +117,12 @@ fn situations() -> Vec<Bench> {
 
 #[test]
 fn any_message_in_any_state_is_handled_within_bounds_and_everything_ends() {
-    for mut bench in situations() {
+    for (number, mut bench) in situations().into_iter().enumerate() {
         let before = bench.host.clone();
-        for first in messages() {
+        // A debug build tries every third message in a situation, and the next ones in the next situation.
+        let (first, step) = (crate::scaled(0, number as u64 % 3), crate::scaled(1, 3));
+        let some = messages().into_iter().skip(first as usize);
+        for first in some.step_by(step as usize) {
             bench.host = before.clone();
             for from in [HOME, 1, ME] {
                 assert!(bench.receive(from, first.clone()).len() <= 16);

@@ -255,7 +255,7 @@ fn error_in_space(dimensions: usize, samples: usize, config: Config, seed: u64) 
 
 #[test]
 fn places_are_found_to_a_few_percent_and_sooner_with_haste() {
-    const SEEDS: u64 = 6;
+    const SEEDS: u64 = crate::scaled(6, 2);
     // A cube takes longer to unfold than a plane.
     for (dimensions, samples, most) in [(2, 100, 0.05), (3, 100, 0.1), (3, 200, 0.05)] {
         let mean = |config| {

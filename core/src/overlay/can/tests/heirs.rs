@@ -1,26 +1,21 @@
 //! Which peers get a node's neighbour list, and what the other peers get.
 
+use std::sync::LazyLock;
 use std::vec::Vec;
 
 use super::super::*;
-use super::network::{Network, Population};
+use super::network::Network;
 use crate::machine::{Effect, EffectQueue};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 /// So many nodes in four dimensions that many have more neighbours than they list to all, at rest.
-fn crowd() -> Network<4> {
-    let mut network = Network::new(Config::DEFAULT, 7);
-    for _ in 0..80 {
-        let point = Population::Mixed.draw(&mut network.rng);
-        network.add(point);
-        network.run(Span::from_secs(1));
-    }
-    network.run_periods(30);
+static CROWD: LazyLock<Network<4>> = LazyLock::new(|| {
+    let network = Network::crowded(80, 7);
     assert_eq!(network.wrong(), Ok(()));
     network
-}
+});
 
 /// A node and a neighbour. Neither lists its own neighbours to the other.
 struct Meeting {
@@ -31,7 +26,7 @@ struct Meeting {
 
 impl Meeting {
     fn new() -> Self {
-        let network = crowd();
+        let network = &*CROWD;
         let silent = |node: &Can<4>| {
             let member = node.member()?;
             let silent = member.peers.neighbours().find(|peer| peer.last.is_none())?;
@@ -79,7 +74,7 @@ impl Meeting {
 
 #[test]
 fn a_node_lists_few_neighbours_to_all_and_many_only_to_its_heirs() {
-    let network = crowd();
+    let network = &*CROWD;
     let (mut to_heirs, mut to_all, mut to_none) = (0, 0, 0);
     for node in network.nodes.values() {
         let member = node.member().unwrap();
@@ -181,7 +176,7 @@ fn an_empty_list_in_an_obituary_leaves_the_neighbours_unknown() {
 #[test]
 fn a_heartbeat_without_a_list_is_a_fifth_of_one_with_it_where_there_are_many_neighbours() {
     let mut sizes = [0, 0, 0];
-    for node in crowd().nodes.values() {
+    for node in CROWD.nodes.values() {
         let mut member = node.member().unwrap().clone();
         let neighbours = member.peers.neighbours().count() as u16;
         if neighbours <= Config::DEFAULT.listed {

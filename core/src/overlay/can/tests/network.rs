@@ -62,6 +62,18 @@ pub(super) struct Network<const D: usize> {
 }
 
 impl<const D: usize> Network<D> {
+    /// Nodes that joined a second apart, at rest.
+    pub(super) fn crowded(size: usize, seed: u64) -> Self {
+        let mut network = Self::new(Config::DEFAULT, seed);
+        for _ in 0..size {
+            let point = Population::Mixed.draw(&mut network.rng);
+            network.add(point);
+            network.run(Span::from_secs(1));
+        }
+        network.run_periods(30);
+        network
+    }
+
     pub(super) fn new(config: Config, seed: u64) -> Self {
         Self {
             nodes: BTreeMap::new(),

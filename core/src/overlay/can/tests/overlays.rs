@@ -66,22 +66,13 @@ fn settle<const D: usize>(network: &mut Network<D>, seed: u64) {
     }
 }
 
-fn grown<const D: usize>(population: Population, size: usize, gap: u32, seed: u64) -> Network<D> {
-    grown_with(Config::DEFAULT, population, size, gap, seed)
-}
-
-fn grown_with<const D: usize>(
-    config: Config,
-    population: Population,
-    size: usize,
-    gap: u32,
-    seed: u64,
-) -> Network<D> {
+/// Nodes that joined at most 400 ms apart.
+fn grown<const D: usize>(config: Config, kinds: Population, size: usize, seed: u64) -> Network<D> {
     let mut network = Network::new(config, seed);
     for _ in 0..size {
-        let point = population.draw(&mut network.rng);
+        let point = kinds.draw(&mut network.rng);
         network.add(point);
-        let gap = 1 + u64::from(network.rng.below(gap));
+        let gap = 1 + u64::from(network.rng.below(400));
         network.run(Span::from_millis(gap));
     }
     network
@@ -124,6 +115,7 @@ fn all_with<const D: usize>(
     let differ = |population: &Population| *population != Population::Clustered(D);
     let populations = POPULATIONS.into_iter().filter(differ);
     let operations = operations / scaled(1, 4) as usize;
+    let size = size * scaled(4, 3) as usize / 4;
     let overlaps = populations.map(|it| one::<D>(config, it, mix, wires, operations, size));
     overlaps.sum()
 }
@@ -137,7 +129,7 @@ fn one<const D: usize>(
     size: usize,
 ) -> u64 {
     let seed = 3;
-    let mut network = grown_with::<D>(config, population, size, 400, seed);
+    let mut network = grown::<D>(config, population, size, seed);
     settle(&mut network, seed);
     let (grown, waiting) = (network.sent, network.nodes.len());
     if wires == Wires::Bad {
@@ -308,7 +300,7 @@ fn after_many_crash_at_once<const D: usize>(
     part: usize,
 ) {
     for seed in 0..scaled(3, 1) {
-        let mut network = grown_with::<D>(config, population, size, 400, seed);
+        let mut network = grown::<D>(config, population, size, seed);
         settle(&mut network, seed);
         for _ in 0..size / part {
             let id = network.some_inside();
@@ -342,7 +334,8 @@ fn survivors_close_the_holes_when_many_crash_at_once_and_only_heirs_had_lists() 
 #[test]
 fn nodes_that_took_each_other_for_dead_come_together_again() {
     for seed in 0..30 {
-        let mut network = grown::<3>(Population::Mixed, 2 + seed as usize % 3, 400, seed);
+        let size = 2 + seed as usize % 3;
+        let mut network = grown::<3>(Config::DEFAULT, Population::Mixed, size, seed);
         settle(&mut network, seed);
         network.lost = 1000;
         network.run_periods(20);
@@ -355,7 +348,7 @@ fn nodes_that_took_each_other_for_dead_come_together_again() {
 #[test]
 fn a_row_holds_together_when_ten_side_by_side_crash_at_once() {
     for seed in 0..4 {
-        let mut network = grown::<2>(Population::Clustered(1), 40, 400, seed);
+        let mut network = grown::<2>(Config::DEFAULT, Population::Clustered(1), 40, seed);
         settle(&mut network, seed);
         let mut row: std::vec::Vec<_> = network
             .nodes
@@ -373,7 +366,7 @@ fn a_row_holds_together_when_ten_side_by_side_crash_at_once() {
 
 #[test]
 fn when_nothing_is_new_heartbeats_are_short() {
-    let mut network = grown::<3>(Population::Mixed, 40, 400, 1);
+    let mut network = grown::<3>(Config::DEFAULT, Population::Mixed, 40, 1);
     settle(&mut network, 1);
     let (beats, others) = (network.beats, network.sent - network.beats);
     network.run_periods(32);
@@ -391,7 +384,7 @@ fn when_nothing_is_new_heartbeats_are_short() {
 /// Crashes come so fast that the few members can hardly admit joiners, and many members are to leave.
 fn few_in_a_rough_time<const D: usize>(size: usize, seed: u64, operations: usize) {
     let population = Population::Repeated;
-    let mut network = grown::<D>(population, size, 400, seed);
+    let mut network = grown::<D>(Config::DEFAULT, population, size, seed);
     settle(&mut network, seed);
     (network.lost, network.twice, network.late) = (50, 50, 20);
     churn(&mut network, population, ROUGH, operations, size);

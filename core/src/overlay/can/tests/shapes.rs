@@ -51,10 +51,11 @@ fn look_for_gaps<const D: usize>(size: usize, seed: u64) -> usize {
 
 #[test]
 fn no_gap_is_seen_where_there_is_none_however_many_neighbours_are_at_a_face() {
-    let most = (1..=5).map(|seed| look_for_gaps::<6>(1000, seed)).max();
+    let seeds = 1..=crate::scaled(5, 1);
+    let most = seeds.map(|seed| look_for_gaps::<6>(1000, seed)).max();
     assert!(most > Some(100), "{most:?}");
-    let most = look_for_gaps::<5>(3000, 1);
-    assert!(most > 50, "{most}");
+    let most = look_for_gaps::<5>(crate::scaled(3000, 1500) as usize, 1);
+    assert!(most > crate::scaled(50, 30) as usize, "{most}");
 }
 
 /// The mean and the most neighbours, and the mean hops from a node to the point of another.

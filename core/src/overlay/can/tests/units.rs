@@ -518,13 +518,7 @@ fn messages_and_records_survive_the_round_trip() {
 #[cfg(feature = "serde")]
 #[test]
 fn a_short_heartbeat_is_a_tenth_of_one_with_an_account() {
-    let mut network = Network::<5>::new(Config::DEFAULT, 4);
-    for _ in 0..100 {
-        let point = Population::Mixed.draw(&mut network.rng);
-        network.add(point);
-        network.run(Span::from_secs(1));
-    }
-    network.run_periods(30);
+    let network = Network::<5>::crowded(100, 4);
     let mut sizes = [0, 0];
     for node in network.nodes.values() {
         let mut member = node.member().unwrap().clone();

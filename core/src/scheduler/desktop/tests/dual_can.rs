@@ -148,11 +148,12 @@ fn give(network: &mut Network, node: u64, job: Job) {
 
 #[test]
 fn a_search_finds_the_only_residue_that_can_start_the_job_now() {
-    // How many of ten jobs start, if searches in the primary space stop early.
+    const JOBS: u64 = crate::scaled(10, 5);
+    // How many jobs start, if searches in the primary space stop early.
     let started = |residues| {
         let mut network = all_busy_but_one(residues);
         let mut started = 0;
-        for number in 100..110 {
+        for number in 100..100 + JOBS {
             for node in network.nodes.values_mut() {
                 node.config.probes = 0;
                 node.config.stopping = 1;
@@ -167,9 +168,9 @@ fn a_search_finds_the_only_residue_that_can_start_the_job_now() {
         }
         started
     };
-    assert_eq!(started(Residues::DualCan), 10);
+    assert_eq!(started(Residues::DualCan), JOBS as usize);
     let without = started(Residues::Neighbours);
-    assert!(without < 10, "{without} start without it");
+    assert!(without < JOBS as usize, "{without} start without it");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::queue::Waiting;
 use crate::resource::Capability;
+use crate::scaled;
 
 fn with(scheduling: Scheduling) -> Config {
     Config {
@@ -309,7 +310,7 @@ fn no_job_is_passed_without_end_where_jobs_move() {
     network.run_time = Span::from_secs(200);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(17);
     let mut most = 0;
-    let count = 150;
+    let count = scaled(150, 60);
     for number in 0..count {
         let (cores, memory) = (1 << rng.below(4), u64::from(rng.below(8)) + 1);
         network.submit(u64::from(rng.below(7)), job(number, cores, memory));
@@ -318,7 +319,7 @@ fn no_job_is_passed_without_end_where_jobs_move() {
         let waiting = waiting.flat_map(|node| node.queue().waiting());
         most = waiting.map(|job| job.passed).fold(most, u32::max);
     }
-    network.pass(20_000);
+    network.pass(scaled(20_000, 8_000));
     for number in 0..count {
         let news = network.news_of(number);
         assert!(news.contains(&News::Finished), "{number}: {news:?}");

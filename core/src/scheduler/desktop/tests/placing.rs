@@ -36,7 +36,7 @@ fn a_job_runs_where_it_fits_and_its_end_is_told_once() {
 fn a_job_runs_whenever_some_node_can_run_it() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
     let mut found = 0;
-    for _ in 0..scaled(12, 3) {
+    for _ in 0..scaled(12, 2) {
         let sizes: Vec<(u64, u64)> = (0..10)
             .map(|_| (1 << rng.below(4), 1 << rng.below(7)))
             .collect();
