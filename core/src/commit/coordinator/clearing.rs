@@ -12,8 +12,10 @@ impl Work {
             self.abort(task, &trial);
         }
         let may_have_run = |decision: &Decision| decision.may_have_run(self.now, &self.config);
-        let has_run = task.decision.as_ref().is_some_and(may_have_run);
-        self.retire_attempt(task);
+        let slipped = task.slipped.take();
+        let has_run = slipped.is_some() || task.decision.as_ref().is_some_and(may_have_run);
+        task.old.iter_mut().for_each(|old| old.told |= has_run);
+        self.retire_attempt(task, has_run);
         if has_run {
             // The host decides whether the job runs again.
             task.candidates.clear();
@@ -34,18 +36,19 @@ impl Work {
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
         }
-        self.retire_attempt(task);
+        self.retire_attempt(task, true);
+        task.forget_slipped();
         // The host waits for `Cleared`, even if it was told so before.
         task.is_cleared = false;
         self.tell_if_cleared(task);
     }
 
-    pub(super) fn retire_attempt(&mut self, task: &mut Task) {
+    pub(super) fn retire_attempt(&mut self, task: &mut Task, told: bool) {
         let Some(decision) = task.decision.take() else {
             return;
         };
         for member in &decision.members {
-            task.retire(member, &decision, &self.config);
+            task.retire(member, &decision, told, &self.config);
         }
         // On disk before any node is told, so that a later life does not take the attempt up again.
         self.persist(task);
@@ -76,8 +79,9 @@ impl Work {
 
     /// Repeats the request to nodes that have not answered. Nodes that must have let go by now are dropped.
     pub(super) fn clear_again(&mut self, task: &mut Task) {
-        let before = task.old.len();
         let now = self.now;
+        let before = task.old.len();
+        self.note_slipped(task);
         task.old.retain(|old| old.free_by > now);
         if task.old.len() < before {
             self.persist(task);
@@ -91,6 +95,15 @@ impl Work {
         }
         self.permit_if_waiting(task);
         self.tell_if_cleared(task);
+    }
+
+    /// Notes that an earlier attempt may have run, if a node never let go before its permission had ended.
+    pub(super) fn note_slipped(&self, task: &mut Task) {
+        let slips = |old: &&mut Old| old.has_slipped(self.now, &self.config);
+        for old in task.old.iter_mut().filter(slips) {
+            old.told = true;
+            task.slipped = Some(old.node);
+        }
     }
 
     /// Tells that no node has the job, if the remaining nodes had time for all retries and cannot start it any more.

@@ -541,6 +541,17 @@ impl<P: Policy> Coordinator<P> {
                 });
                 return;
             }
+            if let Some(node) = task.slipped.take() {
+                let setback = Setback::Lost { node };
+                work.persist(task);
+                work.trace(task, setback);
+                work.notify(Notice::Unplaced {
+                    job,
+                    setback,
+                    may_have_run: true,
+                });
+                return;
+            }
             task.submitter = submitter;
             task.payload = payload;
             task.spares = spares;

@@ -50,6 +50,7 @@ impl Work {
         let job = task.job;
         task.decision = None;
         task.candidates.clear();
+        task.forget_slipped();
         if let Some(trial) = task.trial.take() {
             self.abort(task, &trial);
         }
@@ -84,7 +85,13 @@ impl Work {
             Some(lapse) if waits && !canary!(EarlierPermissionsIgnored) => {
                 decision.next = lapse.min(decision.closes(&config));
             }
-            _ => self.permit(task),
+            _ => {
+                self.note_slipped(task);
+                match task.slipped {
+                    Some(node) if waits => self.fail_attempt(task, Setback::Lost { node }),
+                    _ => self.permit(task),
+                }
+            }
         }
     }
 

@@ -45,6 +45,8 @@ pub(super) struct Task {
     pub(super) decision: Option<Decision>,
     /// Nodes that may still have something of an earlier attempt; each once.
     pub(super) old: Vec<Old>,
+    /// The node on which an earlier attempt may have run, if the host does not know.
+    pub(super) slipped: Option<NodeId>,
     /// When the nodes in `old` were first asked to let go.
     pub(super) clear_since: Time,
     /// When to ask the nodes in `old` again.
@@ -134,6 +136,19 @@ pub(super) struct Old {
     pub(super) permitted: Option<Time>,
     /// When the node has let go by itself, by any clock.
     pub(super) free_by: Time,
+    /// Whether the host knows that the job may have run there.
+    pub(super) told: bool,
+}
+
+impl Old {
+    /// Whether the job may have run there without the knowledge of the host: the node never said that it let go, and
+    /// cannot start it any more.
+    pub(super) fn has_slipped(&self, now: Time, config: &Config) -> bool {
+        !self.told
+            && self
+                .permitted
+                .is_some_and(|until| config.passed(until) <= now)
+    }
 }
 
 /// The part of a task that is on disk.
@@ -145,6 +160,7 @@ pub struct Saved {
     spares: Vec<NodeId>,
     decided: Option<Decided>,
     old: Vec<Old>,
+    slipped: Option<NodeId>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -175,6 +191,7 @@ impl Task {
             trial: None,
             decision: None,
             old: Vec::new(),
+            slipped: None,
             clear_since: Time::ZERO,
             clear_at: Time::ZERO,
             is_cleared: false,
@@ -198,9 +215,16 @@ impl Task {
         Attempt::new(self.job, epoch)
     }
 
+    /// Where the job ran does not matter any more: it has its outcome.
+    pub(super) fn forget_slipped(&mut self) {
+        self.slipped = None;
+        self.old.iter_mut().for_each(|old| old.told = true);
+    }
+
     /// Whether nothing of the job is left.
     pub(super) fn is_over(&self) -> bool {
-        self.trial.is_none() && self.decision.is_none() && self.old.is_empty()
+        let is_idle = self.trial.is_none() && self.decision.is_none();
+        is_idle && self.old.is_empty() && self.slipped.is_none()
     }
 
     /// When the task needs attention next.
@@ -212,7 +236,13 @@ impl Task {
     }
 
     /// Adds a member of an attempt that is over to the nodes that have to let go.
-    pub(super) fn retire(&mut self, member: &Member, decision: &Decision, config: &Config) {
+    pub(super) fn retire(
+        &mut self,
+        member: &Member,
+        decision: &Decision,
+        told: bool,
+        config: &Config,
+    ) {
         let unstarted = decision.interval.start() + config.grace;
         let by_itself = member
             .permitted
@@ -222,12 +252,14 @@ impl Task {
             through: decision.epoch,
             permitted: member.permitted,
             free_by: config.passed(by_itself),
+            told,
         };
         match self.old.iter_mut().find(|old| old.node == member.node) {
             Some(old) => {
                 old.through = old.through.max(gone.through);
                 old.permitted = old.permitted.max(gone.permitted);
                 old.free_by = old.free_by.max(gone.free_by);
+                old.told &= gone.told || gone.permitted.is_none();
             }
             None => self.old.push(gone),
         }
@@ -252,6 +284,7 @@ impl Task {
                     .collect(),
             }),
             old: self.old.clone(),
+            slipped: self.slipped,
         }
     }
 
@@ -260,6 +293,7 @@ impl Task {
         task.payload = saved.payload;
         task.spares = saved.spares;
         task.old = saved.old;
+        task.slipped = saved.slipped;
         task.decision = saved.decided.map(|decided| Decision {
             epoch: decided.epoch,
             interval: decided.interval,

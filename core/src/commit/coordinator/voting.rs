@@ -26,7 +26,7 @@ impl Work {
         purpose: Purpose,
     ) {
         if canary!(ReleasedBeforeLocked) {
-            self.retire_attempt(task);
+            self.retire_attempt(task, false);
         }
         let voters = candidate.nodes.iter();
         let mut trial = Trial {
@@ -169,7 +169,7 @@ impl Work {
         if let Some(earlier) = task.decision.take() {
             task.clear_at = self.later();
             for member in &earlier.members {
-                task.retire(member, &earlier, &self.config);
+                task.retire(member, &earlier, false, &self.config);
             }
         }
         let end = trial.interval.end();

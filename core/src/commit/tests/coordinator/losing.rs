@@ -145,6 +145,31 @@ fn a_job_that_must_not_start_twice_is_given_up_once_it_has_started() {
 }
 
 #[test]
+fn a_node_that_is_cut_off_before_the_start_may_have_run_the_job_unless_it_says_that_it_let_go() {
+    for lets_go in [true, false] {
+        let mut desk = desk();
+        desk.at(940)
+            .feed(place(vec![candidate(1000, &[A, B])], &[]));
+        agree(&mut desk, &[A, B], 1);
+        let lost = Setback::Lost { node: B };
+        let did = desk.at(945).hear(B, alive(attempt(1), Standing::Gone));
+        assert!(
+            did.contains(&Tell(unplaced(lost))),
+            "it has not started yet"
+        );
+        desk.hear(B, released(attempt(1)));
+        if lets_go {
+            desk.hear(A, released(attempt(1)));
+        }
+        desk.ring_until(1700);
+        let did = desk.at(2000).feed(place(vec![candidate(3000, &[B])], &[]));
+        let lost = Tell(given_up(Setback::Lost { node: A }));
+        assert_eq!(did.contains(&lost), !lets_go, "{did:?}");
+        assert_eq!(sends(did).len(), usize::from(lets_go));
+    }
+}
+
+#[test]
 fn a_node_that_does_not_tell_of_its_end_in_time_is_lost() {
     let mut desk = standing(&[A, B], vec![], &[]);
     desk.at(1590).hear(A, ended(attempt(1), Outcome::Done));
