@@ -24,7 +24,8 @@ fn the_seed_decides_where_there_is_chance() {
 #[test]
 fn the_life_of_a_job_says_who_was_asked_and_who_refused_and_why() {
     let desk = Desk::new();
-    let setup = "run --scheduler aria --set workload.shape=serial --set workload.first=200";
+    let setup =
+        "run --scheduler aria --set workload.shape=serial --set workload.first=12 --nodes 12";
     let told = desk.good(&format!("{setup} --explain 7 --out a"));
     for step in [
         "The life of job 7",
