@@ -33,9 +33,9 @@ fn the_life_of_a_job_says_who_was_asked_and_who_refused_and_why() {
         "searches for nodes",
         "makes an offer",
         "asks n",
-        "accepts it: attempt e1 from",
-        "is to run it: attempt e1 from",
-        "starts attempt e1",
+        "accepts it: attempt e",
+        "is to run it: attempt e",
+        "starts attempt e",
         "says that it is done",
     ] {
         assert!(told.contains(step), "{step} is missing: {told}");
