@@ -183,7 +183,7 @@ fn a_job_is_given_up_and_placed_again() {
     // Until leases end; starts are explored elsewhere.
     case.horizon = Time::from_micros(5);
     let (case, seen) = (case.brief(8), [commit(), abort()]);
-    case.explore("given up and placed again", &seen, scaled(16_804, 4_674));
+    case.explore("given up and placed again", &seen, scaled(17_316, 4_674));
 }
 
 #[test]
