@@ -171,7 +171,7 @@ impl Refused {
         match self {
             Self::NoMatch => Refusal::NoMatch,
             Self::Full => Refusal::NodesFull,
-            Self::Known => Refusal::Taken,
+            Self::Known => Refusal::NameTaken,
             Self::Draining => Refusal::NodesDraining,
             Self::NoSite => Refusal::NoAnswer,
         }

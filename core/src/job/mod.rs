@@ -247,7 +247,7 @@ pub enum Failure {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Refusal {
-    /// A job of this name is known already.
+    /// This node knows a job of this name already, and will tell its outcome.
     Known,
     /// It wants more nodes or cores than can be found.
     TooLarge,
@@ -299,6 +299,8 @@ pub enum Refusal {
     TooSlow,
     /// The clocks of this node and of another one differ by more than the configuration allows.
     Clock,
+    /// Another node has a job of this name.
+    NameTaken,
 }
 
 impl Refusal {
@@ -351,6 +353,7 @@ impl fmt::Display for Refusal {
             Self::NoAnswer => "the nodes did not answer",
             Self::TooSlow => "answers came too late for the start",
             Self::Clock => "the clocks of nodes differ by too much",
+            Self::NameTaken => "another node has a job of this name",
         })
     }
 }

@@ -1,9 +1,11 @@
-//! A node with several introducers tries one after the other until it is in the overlay, in each scheduler.
+//! A node with several introducers tries one after the other until it is in the overlay, in each scheduler. A host may
+//! name another one later.
 
 use std::collections::VecDeque;
 
 use gridweave_core::commit::Everyone;
 use gridweave_core::id::NodeId;
+use gridweave_core::job::Command;
 use gridweave_core::machine::{Effect, Event, Host, Machine};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::profile::{Coordinate, Profile};
@@ -79,16 +81,24 @@ impl<M: Machine> Pair<M> {
     }
 }
 
-/// Has a node join through these, and lists the peers that it sent messages until it was in.
-fn asked<M: Machine>(
+/// What a joiner is given.
+#[derive(Clone, Copy)]
+struct Given {
     introducers: Introducers,
+    /// Named by the host after the start.
+    later: Option<NodeId>,
+}
+
+/// Has a node join through these, and lists the peers that it sent messages until it was in.
+fn asked<M: Machine<Command = Command>>(
+    given: Given,
     build: impl Fn(NodeId, Option<Introducers>, &mut Xoshiro256PlusPlus) -> M,
     is_in: impl Fn(&M) -> bool,
 ) -> Vec<NodeId> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut hosts = [(FOUNDER, Host::new()), (JOINER, Host::new())];
     for (me, host) in &mut hosts {
-        let introducers = (*me == JOINER).then_some(introducers);
+        let introducers = (*me == JOINER).then_some(given.introducers);
         let node = build(*me, introducers, &mut rng);
         host.start(node, Time::ZERO, &mut rng);
     }
@@ -99,6 +109,11 @@ fn asked<M: Machine>(
         asked: Vec::new(),
     };
     pair.deliver();
+    if let Some(later) = given.later {
+        let meet = Event::Command(Command::Meet(later));
+        pair.hosts[1].1.handle(meet, pair.now, &mut pair.rng);
+        pair.deliver();
+    }
     while !pair.hosts[1].1.machine().is_some_and(&is_in) {
         assert!(pair.now < END, "it is still alone; asked: {:?}", pair.asked);
         pair.step();
@@ -110,29 +125,25 @@ fn bootstrap(introducers: Option<Introducers>) -> Bootstrap {
     introducers.map_or(Bootstrap::Alone, Bootstrap::Join)
 }
 
-fn asap(introducers: Introducers) -> Vec<NodeId> {
+fn asap(given: Given) -> Vec<NodeId> {
     let build = |me, introducers, _: &mut Xoshiro256PlusPlus| {
         let config = asap::Config::DEFAULT;
         Asap::<20, 8>::new(me, config, bootstrap(introducers), Everyone).expect("it is sound")
     };
-    asked(introducers, build, |node| {
-        node.overlay().view().contains(FOUNDER)
-    })
+    asked(given, build, |node| node.overlay().view().contains(FOUNDER))
 }
 
-fn criteria(introducers: Introducers) -> Vec<NodeId> {
+fn criteria(given: Given) -> Vec<NodeId> {
     let build = |me, introducers, _: &mut Xoshiro256PlusPlus| {
         let profile = Profile::at(Coordinate::at([0, 0, 0]));
         let (config, boot) = (criteria::Config::DEFAULT, bootstrap(introducers));
         Criteria::<20, 8, 10, OnlyStandard>::new(me, config, boot, profile, OnlyStandard, Everyone)
             .expect("it is sound")
     };
-    asked(introducers, build, |node| {
-        node.overlay().view().contains(FOUNDER)
-    })
+    asked(given, build, |node| node.overlay().view().contains(FOUNDER))
 }
 
-fn aria(config: aria::Config, introducers: Introducers) -> Vec<NodeId> {
+fn aria(config: aria::Config, given: Given) -> Vec<NodeId> {
     let build = |me, introducers, _: &mut Xoshiro256PlusPlus| {
         let site = Site {
             dimensions: Dimensions::new(&[]).expect("none is not too many"),
@@ -142,12 +153,12 @@ fn aria(config: aria::Config, introducers: Introducers) -> Vec<NodeId> {
         };
         Aria::new(me, config, bootstrap(introducers), site).expect("it is sound")
     };
-    asked(introducers, build, |node| {
+    asked(given, build, |node| {
         node.links().neighbours().contains(&FOUNDER)
     })
 }
 
-fn desktop(introducers: Introducers) -> Vec<NodeId> {
+fn desktop(given: Given) -> Vec<NodeId> {
     let build = |me, introducers: Option<Introducers>, rng: &mut Xoshiro256PlusPlus| {
         let names = [("cores", Kind::Amount)];
         let dimensions = Dimensions::new(&names).expect("one is not too many");
@@ -162,45 +173,67 @@ fn desktop(introducers: Introducers) -> Vec<NodeId> {
         Desktop::<3>::new(me, desktop::Config::new(most), boot, equipment, rng)
             .expect("it is sound")
     };
-    asked(introducers, build, |node| node.can().zone().is_some())
+    asked(given, build, |node| node.can().zone().is_some())
 }
 
 /// The peers that a node of each scheduler asks, by the scheduler's name.
-fn all(introducers: Introducers) -> [(&'static str, Vec<NodeId>); 5] {
+fn all(given: Given) -> [(&'static str, Vec<NodeId>); 5] {
     let gossip = aria::Config {
         overlay: aria::Overlay::Cyclon(cyclon::Config::DEFAULT),
         ..aria::Config::DEFAULT
     };
     [
-        ("asap", asap(introducers)),
-        ("criteria", criteria(introducers)),
-        ("aria", aria(aria::Config::DEFAULT, introducers)),
-        ("aria on cyclon", aria(gossip, introducers)),
-        ("desktop", desktop(introducers)),
+        ("asap", asap(given)),
+        ("criteria", criteria(given)),
+        ("aria", aria(aria::Config::DEFAULT, given)),
+        ("aria on cyclon", aria(gossip, given)),
+        ("desktop", desktop(given)),
     ]
+}
+
+/// The same with nothing but introducers.
+fn through<const N: usize>(ids: [u64; N]) -> [(&'static str, Vec<NodeId>); 5]
+where
+    Introducers: From<[NodeId; N]>,
+{
+    all(Given {
+        introducers: nodes(ids).into(),
+        later: None,
+    })
 }
 
 #[test]
 fn dead_introducers_are_passed_over_in_their_order() {
-    for (scheduler, asked) in all(nodes([1, 2, 3]).into()) {
+    for (scheduler, asked) in through([1, 2, 3]) {
         assert_eq!(asked, nodes([1, 2, 3]), "{scheduler}");
     }
-    for (scheduler, asked) in all(nodes([1, 2, 4, 3]).into()) {
+    for (scheduler, asked) in through([1, 2, 4, 3]) {
         assert_eq!(asked, nodes([1, 2, 4, 3]), "{scheduler}");
     }
 }
 
 #[test]
 fn if_the_first_introducer_answers_no_other_is_asked() {
-    for (scheduler, asked) in all(nodes([3, 1, 2]).into()) {
+    for (scheduler, asked) in through([3, 1, 2]) {
         assert_eq!(asked, nodes([3]), "{scheduler}");
     }
 }
 
 #[test]
 fn a_node_that_is_on_its_own_list_asks_the_others() {
-    for (scheduler, asked) in all(nodes([9, 3]).into()) {
+    for (scheduler, asked) in through([9, 3]) {
         assert_eq!(asked, nodes([3]), "{scheduler}");
+    }
+}
+
+#[test]
+fn a_node_asks_a_peer_that_its_host_names_later() {
+    let given = Given {
+        introducers: NodeId::new(1).into(),
+        later: Some(FOUNDER),
+    };
+    for (scheduler, asked) in all(given) {
+        assert_eq!(asked, nodes([1, 3]), "{scheduler}");
     }
 }
 

@@ -45,11 +45,13 @@ pub enum Fault {
     /// Some nodes of `aria` stand before sites with schedulers and users of their own, which answer late, lose jobs and
     /// restart.
     Foreign,
+    /// Nodes are drained, and take jobs again after a while.
+    Drain,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -68,6 +70,7 @@ impl Fault {
         Self::Cancels,
         Self::Liars,
         Self::Foreign,
+        Self::Drain,
     ];
 
     /// What it is called on the command line.
@@ -91,6 +94,7 @@ impl Fault {
             Self::Cancels => "cancels",
             Self::Liars => "liars",
             Self::Foreign => "foreign",
+            Self::Drain => "drain",
         }
     }
 
@@ -115,6 +119,7 @@ impl Fault {
             Self::Cancels => "jobs are cancelled",
             Self::Liars => "up to a third of all nodes lie",
             Self::Foreign => "sites of aria have schedulers and users of their own",
+            Self::Drain => "nodes are drained, and take jobs again",
         }
     }
 
@@ -128,7 +133,7 @@ impl Fault {
         match self {
             Self::FarClocks => 4,
             Self::Liars => 12,
-            Self::Delay | Self::OneWay | Self::Stale | Self::Slow | Self::Full => 15,
+            Self::Delay | Self::OneWay | Self::Stale | Self::Slow | Self::Full | Self::Drain => 15,
             _ => 24,
         }
     }

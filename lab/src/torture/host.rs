@@ -57,6 +57,7 @@ enum Todo {
     Mishap(usize),
     ComeUp(NodeId),
     Depart(NodeId),
+    Resume(NodeId),
     Look,
 }
 
@@ -112,6 +113,8 @@ pub(super) struct Host<'a> {
     down_for: BTreeMap<NodeId, Span>,
     gone: BTreeSet<NodeId>,
     leaving: BTreeSet<NodeId>,
+    /// Nodes that were drained, and shall not take jobs yet.
+    draining: BTreeSet<NodeId>,
     /// The sites that are not their nodes' own.
     sites: BTreeMap<NodeId, ForeignSite>,
     /// How many events there had been at the last check.
@@ -154,6 +157,7 @@ impl<'a> Host<'a> {
             down_for: BTreeMap::new(),
             gone: BTreeSet::new(),
             leaving: BTreeSet::new(),
+            draining: BTreeSet::new(),
             sites: BTreeMap::new(),
             assigned: BTreeSet::new(),
             events: 0,
@@ -194,6 +198,7 @@ impl<'a> Host<'a> {
             if self.unfinished().is_none() {
                 return self.rest();
             }
+            self.introduce_parts();
             self.run_until(self.host.now + OFTEN);
         }
         if self.host.watch.breach().is_none()
@@ -343,6 +348,7 @@ impl<'a> Host<'a> {
                 }
             }
             Todo::Depart(node) => self.depart(node),
+            Todo::Resume(node) => self.resume(node),
             Todo::Look => {
                 self.host.watch.look(self.host.now);
                 self.events = self.host.grid.events();
@@ -374,13 +380,14 @@ impl<'a> Host<'a> {
         self.tell(home, submit);
     }
 
-    /// A random node that is up and is not leaving.
+    /// A random node that is up and takes jobs.
     fn some_node(&self, job: usize) -> Option<NodeId> {
         let number = u64::from(self.jobs[job].asked) << 32 | job as u64;
         let mut dice = Dice::new(self.scenario.request.seed, For::Submission, number);
+        let refuses = |node: &NodeId| self.leaving.contains(node) || self.draining.contains(node);
         let fit = self
             .all()
-            .filter(|node| self.is_up(*node) && !self.leaving.contains(node));
+            .filter(|node| self.is_up(*node) && !refuses(node));
         let fit: Vec<NodeId> = fit.collect();
         dice.pick(&fit).copied()
     }

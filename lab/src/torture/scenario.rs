@@ -143,6 +143,8 @@ pub enum Mishap {
     Gone,
     /// It is told to leave.
     Leave,
+    /// It is drained, and told to take jobs again after this time.
+    Drain(Span),
 }
 
 /// What a node has, or a job takes.
@@ -442,6 +444,14 @@ impl Scenario {
             }
             for node in going.take(dice.between(1, 3) as usize) {
                 mishaps.push((dice.before(self.calm), NodeId::new(node), Mishap::Leave));
+            }
+        }
+        if self.has(Fault::Drain) {
+            let mut dice = self.dice(Fault::Drain);
+            for _ in 0..dice.between(1, 6) {
+                let (at, node) = (dice.before(self.calm), self.some_node(&mut dice));
+                let drained = Span::from_secs(1) + dice.within(Span::from_secs(200));
+                mishaps.push((at, node, Mishap::Drain(drained)));
             }
         }
         mishaps.sort_by_key(|(at, node, _)| (*at, *node));

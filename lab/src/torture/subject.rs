@@ -74,6 +74,9 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
         self.left() == 0
     }
 
+    /// Whether it says that it is drained.
+    fn is_drained(&self) -> bool;
+
     /// The caps that a node must keep.
     fn caps(scenario: &Scenario) -> Caps;
 
@@ -98,6 +101,11 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
     /// The peers to which the node has links.
     fn knows(&self) -> Vec<NodeId>;
 
+    /// All nodes that it may ask for help with its overlay; `None` if it must find its way with those that it has.
+    fn contacts(&self) -> Option<Vec<NodeId>> {
+        None
+    }
+
     /// Whether the overlay of these nodes is whole; the error says where it is not.
     fn is_whole(nodes: &[(NodeId, &Self)]) -> Result<(), String> {
         let known = nodes.iter();
@@ -111,6 +119,14 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
 
 /// Whether a path joins any two of these nodes, if links count in both directions.
 pub(crate) fn is_connected(knows: &SortedMap<NodeId, Vec<NodeId>>) -> Result<(), String> {
+    match parts(knows)[..] {
+        [] | [_] => Ok(()),
+        [_, node, ..] => Err(format!("there is no way to {node}; the links: {knows:?}")),
+    }
+}
+
+/// The first node of each part: a path joins any two nodes of a part, if links count in both directions.
+pub(crate) fn parts(knows: &SortedMap<NodeId, Vec<NodeId>>) -> Vec<NodeId> {
     let mut outside: SortedMap<NodeId, Vec<NodeId>> = knows.clone();
     for (node, peers) in knows.iter() {
         for peer in peers {
@@ -119,13 +135,16 @@ pub(crate) fn is_connected(knows: &SortedMap<NodeId, Vec<NodeId>>) -> Result<(),
             }
         }
     }
-    let mut reached: Vec<NodeId> = outside.keys().next().copied().into_iter().collect();
-    while let Some(node) = reached.pop() {
-        reached.extend(outside.remove(&node).unwrap_or_default());
-    }
-    match outside.keys().next() {
-        None => Ok(()),
-        Some(node) => Err(format!("there is no way to {node}; the links: {knows:?}")),
+    let mut parts = Vec::new();
+    loop {
+        let Some(first) = outside.keys().next().copied() else {
+            return parts;
+        };
+        parts.push(first);
+        let mut reached = vec![first];
+        while let Some(node) = reached.pop() {
+            reached.extend(outside.remove(&node).unwrap_or_default());
+        }
     }
 }
 

@@ -80,6 +80,7 @@ const SITUATIONS: &[&str] = &[
     "lie: a number oversized",
     "lie: nothing said",
     "lie: two answers",
+    "job: refused by a node that leaves or is drained",
     "second space: a zone granted",
     "second space: a zone left or taken over",
     "site: a job withdrawn",
@@ -155,6 +156,10 @@ fn seeds_that_once_broke_an_invariant_hold() {
         (Scheduler::Criteria, 10_418_015_020_205),
         // All nodes went down at once, and then the only two nodes known to both parts of the overlay left for good.
         (Scheduler::Desktop, 9_462_760_605_063),
+        // The nodes that linked two parts of an overlay were lost, and no operator helped.
+        (Scheduler::Desktop, 10_418_015_028_023),
+        // A job whose name a liar had taken got no outcome: `Known` was said of it, which is none.
+        (Scheduler::Criteria, 777_001_245),
         // The runs of these three take long, so a debug build leaves them out.
         // A leaver refused a job that it had had before a crash, and still ran it.
         (Scheduler::Criteria, 913),

@@ -20,8 +20,12 @@ pub(super) trait Tortured: Grid {
     fn aimless(&self) -> Vec<(NodeId, JobId)>;
     /// Whether a leaver may go now.
     fn may_go(&self, node: NodeId) -> bool;
+    /// Whether a node says that it is drained.
+    fn is_drained(&self, node: NodeId) -> bool;
     /// The peers to which a node has links.
     fn knows(&self, node: NodeId) -> Vec<NodeId>;
+    /// All nodes that a node may ask for help; `None` if it must find its way with those that it has.
+    fn contacts(&self, node: NodeId) -> Option<Vec<NodeId>>;
     /// How many messages of each kind were sent, without gossip.
     fn said_of_jobs(&self) -> Vec<(String, u64)>;
     /// How many messages of a kind a job may cost in the calm.
@@ -56,9 +60,18 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
         self.machine(node).is_some_and(|it| it.machine().may_go())
     }
 
+    fn is_drained(&self, node: NodeId) -> bool {
+        let player = self.machine(node);
+        player.is_some_and(|it| it.machine().is_drained())
+    }
+
     fn knows(&self, node: NodeId) -> Vec<NodeId> {
         let player = self.machine(node);
         player.map_or(Vec::new(), |it| it.machine().knows())
+    }
+
+    fn contacts(&self, node: NodeId) -> Option<Vec<NodeId>> {
+        self.machine(node)?.machine().contacts()
     }
 
     fn said_of_jobs(&self) -> Vec<(String, u64)> {

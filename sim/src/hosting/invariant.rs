@@ -42,11 +42,13 @@ pub enum Invariant {
     Thrift,
     /// No attempt is queued again at a foreign site after the node was told that the site does not have it any more.
     Withdrawn,
+    /// Nothing runs on a node that says it is drained.
+    Drained,
 }
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::State,
         Self::Bounded,
         Self::Outcome,
@@ -64,6 +66,7 @@ impl Invariant {
         Self::Purpose,
         Self::Thrift,
         Self::Withdrawn,
+        Self::Drained,
     ];
 
     /// What it is called.
@@ -86,6 +89,7 @@ impl Invariant {
             Self::Purpose => "purpose",
             Self::Thrift => "thrift",
             Self::Withdrawn => "withdrawn",
+            Self::Drained => "drained",
         }
     }
 
@@ -113,6 +117,7 @@ impl Invariant {
             Self::Purpose => "in the calm no node keeps time that its coordinator does not know of",
             Self::Thrift => "in the calm a job begins once, soon, and with few messages",
             Self::Withdrawn => "no attempt is queued again that a foreign site no longer has",
+            Self::Drained => "nothing runs on a node that says it is drained",
         }
     }
 }

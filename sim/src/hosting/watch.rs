@@ -486,6 +486,18 @@ impl Watch {
         }
     }
 
+    /// A node says that it is drained: nothing may run there.
+    pub fn drained(&mut self, at: Time, node: NodeId) {
+        let runs_there = |job: &Watched| {
+            let mut parts = job.attempts.iter().flat_map(|it| &it.running);
+            parts.any(|part| part.node == node)
+        };
+        if let Some(job) = self.jobs.iter().position(runs_there) {
+            let what = format!("job {job} runs there, though the node is drained");
+            self.object(Invariant::Drained, at, Some(node), what);
+        }
+    }
+
     /// A node is gone for ever.
     pub fn gone(&mut self, node: NodeId) {
         self.gone.insert(node);

@@ -180,9 +180,11 @@ impl Host<Scheduling> {
                 self.feed_and_crash(Event::Message { from, message }, crash);
             }
             8 => self.feed(Event::Command(Command::submit(job(choices)))),
-            9 if choices.below(4) == 0 => {
-                let cancel = Command::Cancel(choices.job());
-                self.feed(Event::Command(cancel));
+            9 => {
+                let cancel = (choices.below(4) == 0).then(|| Command::Cancel(choices.job()));
+                if let Some(command) = cancel.or_else(|| choices.order()) {
+                    self.feed(Event::Command(command));
+                }
             }
             10 => {
                 let job = choices.job();

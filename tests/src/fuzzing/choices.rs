@@ -1,7 +1,7 @@
 //! What a fuzz body does next, chosen by bytes.
 
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::Retry;
+use gridweave_core::job::{Command, Retry};
 
 /// Choices, from bytes; zeros when they are used up.
 pub(super) struct Choices<'a> {
@@ -42,6 +42,17 @@ impl<'a> Choices<'a> {
 
     pub(super) fn peer(&mut self) -> NodeId {
         NodeId::new(u64::from(self.below(self.peers)))
+    }
+
+    /// At times, an order of an operator.
+    pub(super) fn order(&mut self) -> Option<Command> {
+        Some(match self.below(128) {
+            1 => Command::Leave,
+            2..=4 => Command::Drain,
+            5..=12 => Command::Resume,
+            13..=16 => Command::Meet(self.peer()),
+            _ => return None,
+        })
     }
 
     pub(super) fn job(&mut self) -> JobId {

@@ -223,7 +223,7 @@ impl<S: Scheduler> Host<Coallocator<S>> {
                 Command::submit(S::wish(job, choices))
             }
             8 | 9 => Command::Cancel(job),
-            10 if choices.below(16) == 0 => Command::Leave,
+            10 => choices.order()?,
             _ => {
                 let (job, (attempt, _)) = self.subject.runs.pop_first()?;
                 Command::Ended {

@@ -142,9 +142,11 @@ impl Host<Working> {
                 let submit = Command::submit(job(choices));
                 self.feed(Event::Command(submit));
             }
-            10 if choices.below(4) == 0 => {
-                let cancel = Command::Cancel(choices.job());
-                self.feed(Event::Command(cancel));
+            10 => {
+                let cancel = (choices.below(4) == 0).then(|| Command::Cancel(choices.job()));
+                if let Some(command) = cancel.or_else(|| choices.order()) {
+                    self.feed(Event::Command(command));
+                }
             }
             11 => {
                 let job = choices.job();

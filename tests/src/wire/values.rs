@@ -156,7 +156,7 @@ made! {
         Self::new(&bytes).expect("it is not too long")
     };
     commit::Members: |fill| list::<NodeId, _>(fill, Self::MOST);
-    Refusal: |fill| match fill.variant(26) {
+    Refusal: |fill| match fill.variant(27) {
         0 => Self::Known,
         1 => Self::TooLarge,
         2 => Self::NoMatch,
@@ -182,6 +182,7 @@ made! {
         22 => Self::NoAnswer,
         23 => Self::TooSlow,
         24 => Self::Clock,
+        25 => Self::NameTaken,
         _ => Self::UnknownDimension(some(fill)),
     };
     Failure: |fill| match fill.variant(4) {

@@ -146,7 +146,7 @@ fn no_bytes_break_a_node_of_desktop() {
         "started",
         "stopped",
     ];
-    drives(fuzzing::desktop::drive, 25, &often);
+    drives(fuzzing::desktop::drive, 20, &often);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn the_last_candidate_says_why_a_job_fails_and_traces_say_the_rest() {
     for (why, refusal) in [
         (Refused::NoMatch, Refusal::NoMatch),
         (Refused::Full, Refusal::NodesFull),
-        (Refused::Known, Refusal::Taken),
+        (Refused::Known, Refusal::NameTaken),
         (Refused::Draining, Refusal::NodesDraining),
         (Refused::NoSite, Refusal::NoAnswer),
     ] {

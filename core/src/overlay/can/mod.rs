@@ -52,7 +52,8 @@
 //! any two nodes that are up are connected through neighbours and contacts ([`Can::known`], [`Can::missed`]). A node
 //! searches for its own point through each contact within 112 periods, and so finds any other owner of it. A node
 //! without a zone asks its contacts again and again. If it has none, or if no contact connects two parts of an overlay,
-//! the host has to help, with [`Command::Join`] to any node of one part and an introducer in the other. This is most
+//! the host has to help, with [`Command::Join`] to any node of one part and an introducer in the other (in `desktop`:
+//! [`Meet`](crate::job::Command::Meet); it also asks the peers that its bootstrap names, from time to time). This is most
 //! likely if nodes differ in one virtual coordinate only: then they lie in a row, and routes are long. If many nodes
 //! are alike, use two or more virtual dimensions.
 //!

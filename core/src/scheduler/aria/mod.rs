@@ -399,6 +399,11 @@ impl<S: LocalScheduler> Aria<S> {
             job::Command::Leave | job::Command::Drain | job::Command::Resume => {
                 self.change_duty(command, cx);
             }
+            job::Command::Meet(introducer) => {
+                if introducer != self.me {
+                    self.overlay(Event::Command(links::Command::Join(introducer)), cx);
+                }
+            }
             job::Command::Site(report) => self.on_site_report(report, cx),
         }
     }

@@ -377,9 +377,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         if matches!(command, job::Command::Drain | job::Command::Resume) {
             self.tell_changes(cx);
         }
-        if *command == job::Command::Leave {
-            self.tell_changes(cx);
-            self.gossip(Event::Command(cyclon::Command::Leave), cx);
+        match *command {
+            job::Command::Leave => {
+                self.tell_changes(cx);
+                self.gossip(Event::Command(cyclon::Command::Leave), cx);
+            }
+            job::Command::Meet(introducer) => {
+                self.gossip(Event::Command(cyclon::Command::Join { introducer }), cx);
+            }
+            _ => {}
         }
     }
 

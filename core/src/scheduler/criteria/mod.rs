@@ -410,9 +410,15 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         if let Some(order) = desk::Command::from_host(command, refused) {
             self.order(order, cx);
         }
-        if *command == job::Command::Leave {
-            self.shuffle(Event::Command(cyclon::Command::Leave), cx);
-            self.help_all(&Event::Command(vicinity::Command::Leave), cx);
+        match *command {
+            job::Command::Leave => {
+                self.shuffle(Event::Command(cyclon::Command::Leave), cx);
+                self.help_all(&Event::Command(vicinity::Command::Leave), cx);
+            }
+            job::Command::Meet(introducer) => {
+                self.shuffle(Event::Command(cyclon::Command::Join { introducer }), cx);
+            }
+            _ => {}
         }
     }
 

@@ -205,7 +205,7 @@ impl Command {
             job::Command::Leave | job::Command::Drain | job::Command::Resume => {
                 Self::OnDuty(command.clone())
             }
-            job::Command::Site(_) => return None,
+            job::Command::Meet(_) | job::Command::Site(_) => return None,
         })
     }
 }

@@ -95,7 +95,7 @@ const fn refusal_after(setback: &Setback) -> Refusal {
             Refused::Full => Refusal::NodesFull,
             Refused::Quota => Refusal::Quota,
             Refused::NotAccepted => Refusal::NotAccepted,
-            Refused::Foreign => Refusal::Known,
+            Refused::Foreign => Refusal::NameTaken,
             Refused::Draining => Refusal::NodesDraining,
             _ => Refusal::Taken,
         },

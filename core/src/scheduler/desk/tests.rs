@@ -144,7 +144,7 @@ fn each_reason_of_a_node_has_a_word_of_its_own_for_the_user_and_in_traces() {
         (
             0,
             Foreign,
-            Refusal::Known,
+            Refusal::NameTaken,
             "another coordinator has a job of this name",
         ),
         (0, TooLate, Refusal::Clock, "its clock differs by too much"),

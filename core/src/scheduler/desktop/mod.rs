@@ -295,6 +295,9 @@ impl<const D: usize> Desktop<D> {
     /// From this many unanswered requests to join on, a node founds its own space with a chance of 1/4 each time.
     const FOUNDS_AFTER: u8 = 8;
 
+    /// In every so many rounds a node looks for another overlay through a peer that its bootstrap names.
+    const ASKS_AGAIN: u32 = 32;
+
     /// A node without jobs. All nodes need the same configuration. Unless it is [placed](Bootstrap::Placed), the node
     /// draws its virtual coordinates from the generator.
     pub fn new(
@@ -531,20 +534,49 @@ impl<const D: usize> Desktop<D> {
         for command in commands {
             self.overlay(Event::Command(command), cx);
         }
-        if let Bootstrap::Placed(_, grant) = &self.bootstrap
-            && self.can.zone().is_none()
-        {
+        if matches!(self.bootstrap, Bootstrap::Placed(..)) && self.can.zone().is_none() {
             // It had that zone in an earlier life. The peers on its disk may be gone, so it also asks the neighbours
             // of its first zone.
-            let around = grant.get().neighbours.iter().map(|entry| entry.name.id);
-            let around = around.filter(|id| *id != self.me).take(can::KNOWN);
-            let around: can::Known = around.collect();
+            let around: can::Known = self.first_peers().collect();
             if around.is_empty() && !self.can.is_joining() {
                 self.overlay(Event::Command(can::Command::Found), cx);
             }
             for introducer in around {
                 self.overlay(Event::Command(can::Command::Join { introducer }), cx);
             }
+        }
+    }
+
+    /// All nodes that it may ask for help with its overlay: neighbours, contacts, and those that its bootstrap names.
+    pub fn contacts(&self) -> impl Iterator<Item = NodeId> {
+        let neighbours = self.can.neighbours().map(can::Neighbour::id);
+        let contacts = self.can.known().iter().chain(self.can.missed()).copied();
+        neighbours.chain(contacts).chain(self.first_peers())
+    }
+
+    /// The peers that the bootstrap names.
+    fn first_peers(&self) -> impl Iterator<Item = NodeId> {
+        let (introducers, placed) = match &self.bootstrap {
+            Bootstrap::Alone => (None, None),
+            Bootstrap::Join(introducers) => (Some(introducers.as_told()), None),
+            Bootstrap::Placed(_, grant) => (None, Some(grant.get().neighbours.iter())),
+        };
+        let around = placed.into_iter().flatten().map(|entry| entry.name.id);
+        let peers = introducers.into_iter().flatten().chain(around);
+        peers.filter(|id| *id != self.me).take(can::KNOWN)
+    }
+
+    /// Looks for another overlay through one of its first peers in turn. Nodes that lost their disks, and nodes that
+    /// were cut off from these, may know nobody of each other's overlay; what a bootstrap names is never lost.
+    fn ask_first_peers_at_times(&mut self, cx: &mut dyn Context<Self>) {
+        if !self.round.is_multiple_of(Self::ASKS_AGAIN) {
+            return;
+        }
+        let turn = (self.round / Self::ASKS_AGAIN) as usize;
+        let count = self.first_peers().count();
+        let next = turn.checked_rem(count);
+        if let Some(introducer) = next.and_then(|next| self.first_peers().nth(next)) {
+            self.overlay(Event::Command(can::Command::Join { introducer }), cx);
         }
     }
 
@@ -571,6 +603,7 @@ impl<const D: usize> Desktop<D> {
         }
         self.round = round.wrapping_add(1);
         self.wait_for_round(self.config.round, cx);
+        self.ask_first_peers_at_times(cx);
         self.forget_strangers();
         self.refresh_balloon(cx);
         self.forget_questions(cx.now());
@@ -738,6 +771,9 @@ impl<const D: usize> Desktop<D> {
             }
             job::Command::Leave | job::Command::Drain | job::Command::Resume => {
                 self.change_duty(command, cx);
+            }
+            job::Command::Meet(introducer) => {
+                self.overlay(Event::Command(can::Command::Join { introducer }), cx);
             }
             // A desktop has no foreign site.
             job::Command::Site(_) => {}

@@ -172,6 +172,10 @@ impl Subject for Node {
         self.links().neighbours()
     }
 
+    fn is_drained(&self) -> bool {
+        Self::is_drained(self)
+    }
+
     fn caps(scenario: &Scenario) -> Caps {
         let (jobs, nodes) = (most_jobs(scenario), most_nodes(scenario));
         Caps {

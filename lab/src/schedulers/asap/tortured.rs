@@ -85,6 +85,10 @@ impl Subject for Node {
         self.overlay().view().ids().to_vec()
     }
 
+    fn is_drained(&self) -> bool {
+        Self::is_drained(self)
+    }
+
     fn caps(scenario: &Scenario) -> Caps {
         rules::reserving_caps(scenario)
     }

@@ -218,6 +218,14 @@ impl Subject for Node {
         neighbours.map(|it| it.entry.name.id).collect()
     }
 
+    fn contacts(&self) -> Option<Vec<NodeId>> {
+        Some(self.contacts().collect())
+    }
+
+    fn is_drained(&self) -> bool {
+        Self::is_drained(self)
+    }
+
     fn caps(scenario: &Scenario) -> Caps {
         let (jobs, nodes) = (most_jobs(scenario), most_nodes(scenario));
         Caps {

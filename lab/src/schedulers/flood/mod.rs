@@ -293,6 +293,9 @@ impl Machine for Flood {
                 outcome,
             }) => self.end(job, attempt, outcome, cx),
             Event::Command(Command::Leave) => self.membership = Membership::Leaving,
+            Event::Command(Command::Meet(introducer)) => {
+                self.feed_overlay(Event::Command(cyclon::Command::Join { introducer }), cx);
+            }
             Event::Command(Command::Site(_) | Command::Drain | Command::Resume) => {}
             Event::Restored(Key::Overlay(key), Record::Overlay(record)) => {
                 self.feed_overlay(Event::Restored(key, record), cx);

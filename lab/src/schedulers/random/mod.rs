@@ -168,6 +168,7 @@ impl Machine for Random {
                 | Command::Leave
                 | Command::Drain
                 | Command::Resume
+                | Command::Meet(_)
                 | Command::Site(_),
             )
             | Event::Start

@@ -106,8 +106,9 @@ impl Host<'_> {
             News::Orphaned => self.witness.count("job: orphaned"),
             // The host asked again after a crash, since it could not know whether the node had taken the job.
             News::Failed(Failure::Refused(Refusal::Known)) if self.jobs[number].asked > 1 => {}
-            News::Failed(Failure::Refused(Refusal::Leaving)) => {
-                self.witness.count("job: refused by a node that leaves");
+            News::Failed(Failure::Refused(Refusal::Leaving | Refusal::Draining)) => {
+                self.witness
+                    .count("job: refused by a node that leaves or is drained");
                 self.jobs[number].home = None;
                 self.host.watch.not_taken(number);
                 self.todo.insert((at, Todo::Submit(number)));

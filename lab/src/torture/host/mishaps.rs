@@ -7,6 +7,7 @@ use gridweave_core::time::{Span, Time};
 use super::{Host, OFTEN, Todo};
 use crate::torture::fault::Fault;
 use crate::torture::scenario::{Mishap, STALE};
+use crate::torture::subject::parts;
 
 impl Host<'_> {
     pub(super) fn go_wrong(&mut self, number: usize) {
@@ -37,6 +38,41 @@ impl Host<'_> {
                 self.todo
                     .insert((self.host.now + OFTEN, Todo::Depart(node)));
             }
+            Mishap::Drain(until) => {
+                if self.is_up(node) && self.draining.insert(node) {
+                    self.tell(node, Command::Drain);
+                    let until = (at + until).min(self.scenario.calm.max(at));
+                    self.todo.insert((until, Todo::Resume(node)));
+                }
+            }
+        }
+    }
+
+    /// Lets a drained node take jobs again. If it says that it is drained by now, nothing may run there.
+    pub(super) fn resume(&mut self, node: NodeId) {
+        if self.gone.contains(&node) {
+            return;
+        }
+        if !self.is_up(node) {
+            return self.later(Todo::Resume(node));
+        }
+        if self.host.grid.is_drained(node) {
+            self.witness.count(Fault::Drain.name());
+            self.host.watch.drained(self.host.now, node);
+        }
+        self.draining.remove(&node);
+        self.tell(node, Command::Resume);
+    }
+
+    /// Does what an operator has to do if parts of a grid know nothing of each other: names a node of one to another.
+    pub(super) fn introduce_parts(&mut self) {
+        let up = self.all().filter(|node| self.is_up(*node));
+        let contacts = up.filter_map(|node| Some((node, self.host.grid.contacts(node)?)));
+        let parts = parts(&contacts.collect());
+        for pair in parts.windows(2) {
+            self.witness
+                .count("an operator introduces two parts of a grid");
+            self.tell(pair[0], Command::Meet(pair[1]));
         }
     }
 

@@ -43,6 +43,16 @@ fn a_node_that_leaves_without_a_last_word_is_caught() {
 }
 
 #[test]
+fn a_drained_node_that_runs_a_job_is_caught() {
+    let mut watch = watch();
+    start(&mut watch, 1, NODES[0], 1);
+    watch.drained(second(2), NODES[1]);
+    assert_eq!(broken(&watch), None);
+    watch.drained(second(2), NODES[0]);
+    assert_eq!(broken(&watch), Some(Invariant::Drained));
+}
+
+#[test]
 fn a_job_that_runs_on_some_of_its_nodes_for_too_long_is_caught() {
     let mut watch = watch();
     start(&mut watch, 1, NODES[0], 1);
