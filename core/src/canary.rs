@@ -149,6 +149,8 @@ canaries! {
     OfferBeyondTheHorizon in "scheduler::asap",
     /// A peer that does not answer is waited for for ever.
     SilenceWaitedFor in "scheduler::criteria",
+    /// A node says that it is drained while a job runs there.
+    DrainedTooSoon in "scheduler::desk",
     /// A job that ran and was taken away keeps its processors.
     DroppedJobKeepsItsRoom in "scheduler::aria",
     /// The latest offer counts as the best.

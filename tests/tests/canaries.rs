@@ -19,7 +19,7 @@ use gridweave_core::machine::Machine;
 use gridweave_core::time::Span;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
-    Bounded, NoRerun, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, Thrift,
+    Bounded, Drained, NoRerun, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, Thrift,
     TrueWord, Withdrawn,
 };
 use gridweave_lab::torture::{Invariant, Request, run};
@@ -214,6 +214,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (RoundsNotCounted, Torture(Criteria, &[Outcome]), 20),
     (OfferBeyondTheHorizon, Torture(Asap, &[Outcome]), 400),
     (SilenceWaitedFor, Torture(Criteria, &[Bounded, Outcome]), 20),
+    (DrainedTooSoon, Torture(Asap, &[Drained]), 400),
     (DroppedJobKeepsItsRoom, Torture(Aria, &[Outcome]), 20),
     (LastOfferFirst, Torture(Aria, &[State]), 20),
     (TakenBackAsBefore, Torture(Aria, &[Withdrawn]), 400),

@@ -6,12 +6,13 @@ use std::num::NonZeroU32;
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{
-    Command, Demand, Job, News, Notice, Outcome, OwnJob, Retry, Seen, SiteReport,
+    Command, Demand, Job, News, Notice, Outcome, OwnJob, Retry, Seen, SiteReport, Survival,
 };
 use gridweave_core::machine::{EffectQueue, Event};
 use gridweave_core::overlay::flood::Reach;
 use gridweave_core::queue::{Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Speed};
+use gridweave_core::schedule::Attempt;
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::aria::{
     Aria, Config, Membership, Overlay, Rescheduling, Serves, Site,
@@ -21,8 +22,8 @@ use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::Exploration;
 use super::leased::Leased;
+use super::{Exploration, Order, Program, Runner};
 
 /// A node.
 pub type Node = Aria<SiteQueue>;
@@ -268,6 +269,47 @@ fn ending(node: &Node) -> Vec<Command> {
         })
     });
     ended.collect()
+}
+
+/// What news of the job make a host do.
+pub(super) fn order(news: &News) -> Option<Order> {
+    let attempt = |epoch| Attempt::new(JOB, epoch);
+    match *news {
+        News::Started {
+            attempt: epoch,
+            until,
+            ..
+        }
+        | News::Extended {
+            attempt: epoch,
+            until,
+            ..
+        } => Some(Order::Run(Program {
+            attempt: attempt(epoch),
+            until,
+            has_ended: false,
+        })),
+        News::Stopped { attempt: epoch } => Some(Order::Stop(attempt(epoch))),
+        _ => None,
+    }
+}
+
+impl Runner for Node {
+    fn order(notice: &Notice) -> Option<Order> {
+        order(&notice.news)
+    }
+
+    fn is_end(command: &Command) -> bool {
+        matches!(command, Command::Ended { .. })
+    }
+
+    fn survived(attempt: Attempt, survival: Survival) -> Command {
+        Command::Survived {
+            job: attempt.job,
+            attempt: attempt.epoch,
+            survival,
+        }
+    }
 }
 
 impl Leased for Node {

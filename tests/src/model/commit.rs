@@ -6,13 +6,13 @@ use gridweave_core::commit::{
     Candidate, Command, Config, Everyone, Message, Node, Notice, Overrun, Permission,
 };
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{Outcome, Payload, Submitter};
+use gridweave_core::job::{Outcome, Payload, Submitter, Survival};
 use gridweave_core::machine::Event;
 use gridweave_core::schedule::{Attempt, Reservation, Status};
 use gridweave_core::time::{Interval, Span, Time};
 use stateright::Property;
 
-use super::{Exploration, State, Step, up};
+use super::{Crash, Exploration, Order, Program, Runner, State, Step, up};
 
 /// A node of the commit protocol.
 pub type Peer = Node;
@@ -104,6 +104,7 @@ pub fn asked(nodes: u8, commands: Vec<(u8, Command)>) -> Exploration<Peer> {
         commands,
         reactions: |_| Vec::new(),
         crashes: 0,
+        crash: Crash::Node,
         restart: Span::ZERO,
         horizon: Time::from_micros(11),
         arrivals: None,
@@ -151,6 +152,36 @@ pub fn ending(node: &Peer) -> Vec<Command> {
         })
     });
     ended.collect()
+}
+
+impl Runner for Peer {
+    fn order(notice: &Notice) -> Option<Order> {
+        let Notice::Participant(heard) = notice else {
+            return None;
+        };
+        match *heard {
+            Heard::Begin { attempt, until, .. } | Heard::Extended { attempt, until } => {
+                Some(Order::Run(Program {
+                    attempt,
+                    until,
+                    has_ended: false,
+                }))
+            }
+            Heard::Stop { attempt, .. } => Some(Order::Stop(attempt)),
+            _ => None,
+        }
+    }
+
+    fn is_end(command: &Command) -> bool {
+        matches!(
+            command,
+            Command::Participant(participant::Command::Ended { .. })
+        )
+    }
+
+    fn survived(attempt: Attempt, survival: Survival) -> Command {
+        Command::Participant(participant::Command::Survived { attempt, survival })
+    }
 }
 
 /// What every exploration of this protocol must show.

@@ -11,14 +11,15 @@ use gridweave_core::custody::{
     Term, Timer,
 };
 use gridweave_core::id::{JobId, NodeId};
-use gridweave_core::job::{self, Demand, Job, News, Payload, Retry};
+use gridweave_core::job::{self, Demand, Job, News, Payload, Retry, Survival};
 use gridweave_core::machine::{Context, Embed, Event, Machine, Violation};
+use gridweave_core::schedule::Attempt;
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
 use stateright::Property;
 
 use super::leased::Leased;
-use super::{Exploration, State};
+use super::{Exploration, Order, Runner, State, aria};
 
 /// The only job.
 pub const JOB: JobId = JobId::new(0);
@@ -112,6 +113,8 @@ pub enum Command {
     End,
     /// It is to go there, from where it waits.
     Move(NodeId),
+    /// After a restart: what became of it, where it ran.
+    Survived(Attempt, Survival),
 }
 
 /// What a host is told.
@@ -121,6 +124,8 @@ pub enum Told {
     News(News),
     /// It has ended here, and that lasts.
     Ended,
+    /// News of the job, for the host that runs it.
+    Runner(News),
 }
 
 /// Whether a node's host has the job.
@@ -367,6 +372,9 @@ impl Node {
         if matches!(news, News::Started { .. }) {
             self.present = Present::Runs;
         }
+        if level == self.host_level() && aria::order(&news).is_some() {
+            cx.notify(Told::Runner(news.clone()));
+        }
         if level == Level::Upper {
             cx.notify(Told::News(news));
             return;
@@ -400,6 +408,14 @@ impl Node {
             }
             Command::Cancel => self.tell(Level::Upper, custody::Command::Cancel(JOB), cx),
             Command::Start => self.tell(level, custody::Command::Start(JOB), cx),
+            Command::Survived(attempt, survival) => {
+                let survived = custody::Command::Survived {
+                    job: JOB,
+                    attempt: attempt.epoch,
+                    survival,
+                };
+                self.tell(level, survived, cx);
+            }
             Command::End => {
                 self.present = Present::Not;
                 let (job, ending) = (JOB, Ending::Done);
@@ -429,6 +445,23 @@ impl Node {
     }
 }
 
+impl Runner for Node {
+    fn order(told: &Told) -> Option<Order> {
+        match told {
+            Told::Runner(news) => aria::order(news),
+            Told::News(_) | Told::Ended => None,
+        }
+    }
+
+    fn is_end(command: &Command) -> bool {
+        *command == Command::End
+    }
+
+    fn survived(attempt: Attempt, survival: Survival) -> Command {
+        Command::Survived(attempt, survival)
+    }
+}
+
 impl Leased for Node {
     fn runs(&self) -> bool {
         self.present == Present::Runs
@@ -453,7 +486,7 @@ impl Leased for Node {
     fn last_word(told: &Told) -> Option<News> {
         match told {
             Told::News(news) => Some(news.clone()).filter(News::is_last),
-            Told::Ended => None,
+            Told::Ended | Told::Runner(_) => None,
         }
     }
 }

@@ -2,14 +2,13 @@
 
 use gridweave_core::id::NodeId;
 use gridweave_core::job::News;
-use gridweave_core::machine::Machine;
 use gridweave_core::time::{Span, Time};
 use stateright::Property;
 
-use super::{Exploration, State, Step, up};
+use super::{Crash, Exploration, Runner, State, Step, up};
 
 /// A node that may have the job.
-pub trait Leased: Machine {
+pub trait Leased: Runner {
     /// Whether it runs the job.
     fn runs(&self) -> bool;
     /// Until when it may have the job.
@@ -38,6 +37,7 @@ impl<M: Leased> Exploration<M> {
             commands: vec![(0, submit)],
             reactions,
             crashes: 0,
+            crash: Crash::Node,
             // A node uses the clock to tell its claims on the job from those of an earlier life.
             restart: Span::from_micros(1),
             horizon: Time::from_micros(15),
@@ -122,6 +122,13 @@ pub fn taken_back<M: Leased>() -> Property<Exploration<M>> {
 pub fn finished<M: Leased>() -> Property<Exploration<M>> {
     Property::sometimes("a job is finished", |_, state: &State<M>| {
         words(state).any(|news| news == News::Finished)
+    })
+}
+
+/// A job is seen to be finished that went on while its machine was down.
+pub fn finished_after_all<M: Leased>() -> Property<Exploration<M>> {
+    Property::sometimes("a job that went on is finished", |_, state: &State<M>| {
+        state.resumed && words(state).any(|news| news == News::Finished)
     })
 }
 

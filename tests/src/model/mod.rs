@@ -3,8 +3,8 @@
 //! The network is a set from which delivery removes nothing, so loss, duplication and reordering need no actions of
 //! their own: a message may be delivered at any later time, again and again, or never. A timer fires at its time or at
 //! any later one, in any order with others, unless clocks are to be trusted. A node may crash while idle, or after any
-//! number of the effects of one event, and comes back from what it had persisted. Random choices are enumerated by
-//! value.
+//! number of the effects of one event, and comes back from what it had persisted. Its programs end with it, or go on
+//! without it until the time that their host was told. Random choices are enumerated by value.
 
 pub mod aria;
 pub mod commit;
@@ -19,14 +19,63 @@ use std::sync::Arc;
 pub use bag::Bag;
 
 use gridweave_core::id::NodeId;
+use gridweave_core::job::{Outcome, Survival};
 use gridweave_core::machine::{Effect, Event, Host, Machine};
 use gridweave_core::rand_core::TryRng;
+use gridweave_core::schedule::Attempt;
 use gridweave_core::time::{Span, Time};
-use stateright::{Checker, Model, Property};
+use stateright::{Checker, HasDiscoveries, Model, Property};
+
+/// A machine whose host runs one program at a time.
+pub trait Runner: Machine {
+    /// What a notice makes the host do, if anything.
+    fn order(notice: &Self::Notice) -> Option<Order>;
+    /// Whether a command tells that the program has ended by itself.
+    fn is_end(command: &Self::Command) -> bool;
+    /// What the host of a machine that has restarted says of its program.
+    fn survived(attempt: Attempt, survival: Survival) -> Self::Command;
+}
+
+/// What a host does with its program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Order {
+    /// It runs this one, or lets it run for longer.
+    Run(Program),
+    /// It stops the program of this attempt.
+    Stop(Attempt),
+}
+
+/// A program that a host has started.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Program {
+    /// The attempt that it belongs to.
+    pub attempt: Attempt,
+    /// When the host ends it, even if its machine is down.
+    pub until: Time,
+    /// Whether it has ended by itself, and the machine may not know.
+    pub has_ended: bool,
+}
+
+impl Program {
+    fn runs(&self, now: Time) -> bool {
+        !self.has_ended && now < self.until
+    }
+}
+
+/// What goes down in a crash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Crash {
+    /// The machine and its program.
+    Node,
+    /// The machine alone; its program goes on.
+    Agent,
+    /// The same, and the host does not end the program in time. That is a mistake, which must be found.
+    Unwatched,
+}
 
 /// What a run may contain, and what must hold in it.
 #[derive(Clone)]
-pub struct Exploration<M: Machine> {
+pub struct Exploration<M: Runner> {
     /// Builds a node.
     pub build: fn(NodeId) -> M,
     /// How many nodes there are.
@@ -37,6 +86,8 @@ pub struct Exploration<M: Machine> {
     pub reactions: fn(&M) -> Vec<M::Command>,
     /// How many crashes there may be.
     pub crashes: u8,
+    /// What goes down in each of them.
+    pub crash: Crash,
     /// How much time passes while a node restarts.
     pub restart: Span,
     /// No timer that is due later fires.
@@ -84,6 +135,10 @@ pub struct State<M: Machine> {
     pub given: u32,
     /// How many crashes there were.
     pub crashes: u8,
+    /// The program of each node, if programs may go on without their machines.
+    pub programs: Vec<Option<Program>>,
+    /// Whether a program was found after a restart.
+    pub resumed: bool,
     /// How many more messages may arrive, if that is limited.
     pub arrivals: Option<u8>,
     /// The first rule that was broken.
@@ -107,7 +162,12 @@ pub enum Action<M: Machine> {
     /// A node goes down while idle.
     Crash(u8),
     /// A node comes up.
-    Restart(u8),
+    Restart {
+        /// The index of the node.
+        node: u8,
+        /// Whether its program has ended by itself meanwhile.
+        ended: bool,
+    },
 }
 
 /// An event as the model knows it.
@@ -150,7 +210,38 @@ pub fn up<M: Machine>(state: &State<M>) -> impl Iterator<Item = (usize, &M)> {
     hosts.filter_map(|(index, host)| host.machine().map(|machine| (index, machine)))
 }
 
-impl<M: Machine> Exploration<M> {
+impl<M: Machine> State<M> {
+    /// Whether the program of a node runs now.
+    pub fn runs_program(&self, node: usize) -> bool {
+        self.programs[node].is_some_and(|program| program.runs(self.now))
+    }
+}
+
+/// The host of a node does what it was told. Names the rule that is broken by that.
+fn obey(
+    program: &mut Option<Program>,
+    order: Option<Order>,
+    now: Time,
+    crash: Crash,
+) -> Option<&'static str> {
+    match order {
+        Some(Order::Run(mut run)) => {
+            if crash == Crash::Unwatched {
+                run.until = Time::MAX;
+            }
+            let other = program.replace(run);
+            let other = other.filter(|other| other.attempt != run.attempt && other.runs(now));
+            other.map(|_| "a host runs one program of the job at a time")
+        }
+        Some(Order::Stop(attempt)) => {
+            *program = program.filter(|it| it.attempt != attempt);
+            None
+        }
+        None => None,
+    }
+}
+
+impl<M: Runner> Exploration<M> {
     /// At most `arrivals` messages arrive and change something.
     #[must_use]
     pub fn arriving(self, arrivals: u8) -> Self {
@@ -172,6 +263,23 @@ impl<M: Machine> Exploration<M> {
         Self { crashes: 1, ..self }
     }
 
+    /// One machine may crash, once, while its program goes on.
+    #[must_use]
+    pub fn with_agent_crash(mut self, crash: Crash) -> Self {
+        self.properties.push(Property::always(
+            "at most one program of the job runs",
+            |_, state: &State<M>| {
+                let nodes = 0..state.nodes.len();
+                nodes.filter(|node| state.runs_program(*node)).count() <= 1
+            },
+        ));
+        Self {
+            crashes: 1,
+            crash,
+            ..self
+        }
+    }
+
     /// Explores all states. Checks that there are `expected`, that all properties hold, and that all of `seen` occur.
     pub fn explore(mut self, name: &str, seen: &[Property<Self>], expected: u32) {
         self.properties.extend(seen.iter().cloned());
@@ -180,6 +288,16 @@ impl<M: Machine> Exploration<M> {
         println!("{name}: {states} states");
         checker.assert_properties();
         assert_eq!(states, expected as usize, "{name}");
+    }
+
+    /// Explores until a property fails, which must be `broken`.
+    pub fn finds(self, name: &str, broken: &'static str) {
+        let checker = self.checker().threads(2);
+        let found = HasDiscoveries::AnyFailures;
+        let checker = checker.finish_when(found).spawn_bfs().join();
+        let states = checker.unique_state_count();
+        println!("{name}: found after {states} states");
+        checker.assert_any_discovery(broken);
     }
 
     fn event(&self, state: &State<M>, occurrence: &Occurrence<M>) -> (Event<M>, Time) {
@@ -234,8 +352,15 @@ impl<M: Machine> Exploration<M> {
                 Some(Effect::Send { to, message }) if state.arrivals != Some(0) => {
                     state.network.insert((id, to, message));
                 }
-                Some(Effect::Notify(notice)) if (self.remember)(&notice) => {
-                    state.notices.insert((id, notice));
+                Some(Effect::Notify(notice)) => {
+                    if self.crash != Crash::Node {
+                        let program = &mut state.programs[usize::from(node)];
+                        let broken = obey(program, M::order(&notice), state.now, self.crash);
+                        state.broken = state.broken.or(broken);
+                    }
+                    if (self.remember)(&notice) {
+                        state.notices.insert((id, notice));
+                    }
                 }
                 _ => {}
             }
@@ -248,6 +373,7 @@ impl<M: Machine> Exploration<M> {
         state.crashes += 1;
     }
 
+    /// The machine comes up. If programs go on without it, its host says what it found, between records and start.
     fn come_up(&self, state: &mut State<M>, node: u8) {
         let id = NodeId::new(u64::from(node));
         let host = &mut state.nodes[usize::from(node)];
@@ -255,6 +381,22 @@ impl<M: Machine> Exploration<M> {
         *host = Arc::new(Host::unstarted((self.build)(id)));
         for (key, record) in records {
             self.feed(state, node, &Event::Restored(key, record), &[], None);
+        }
+        let index = usize::from(node);
+        if let Some(program) = state.programs[index] {
+            let until = program.until;
+            let survival = match program.has_ended {
+                true => Some(Survival::Ended(Outcome::Done)),
+                false => (until > state.now).then_some(Survival::Runs { until }),
+            };
+            state.resumed |= matches!(survival, Some(Survival::Runs { .. }));
+            if !matches!(survival, Some(Survival::Runs { .. })) {
+                state.programs[index] = None;
+            }
+            if let Some(survival) = survival {
+                let survived = Event::Command(M::survived(program.attempt, survival));
+                self.feed(state, node, &survived, &[], None);
+            }
         }
         self.feed(state, node, &Event::Start, &[], None);
     }
@@ -292,11 +434,10 @@ impl<M: Machine> Exploration<M> {
                 all.push(Occurrence::Command(index));
             }
         }
-        all.extend(
-            (self.reactions)(machine)
-                .into_iter()
-                .map(Occurrence::Reaction),
-        );
+        let runs = self.crash == Crash::Node || state.runs_program(usize::from(node));
+        let reactions = (self.reactions)(machine).into_iter();
+        let reactions = reactions.filter(|command| runs || !M::is_end(command));
+        all.extend(reactions.map(Occurrence::Reaction));
         all
     }
 
@@ -319,12 +460,20 @@ impl<M: Machine> Exploration<M> {
             }
             Occurrence::Delivery(..) | Occurrence::Reaction(_) => {}
         }
+        let ends = matches!(occurrence, Occurrence::Reaction(command) if M::is_end(command));
+        if ends && let Some(program) = &mut state.programs[usize::from(node)] {
+            program.has_ended = true;
+        }
         let (event, _) = self.event(state, occurrence);
-        self.feed(state, node, &event, choices, crash)
+        let fed = self.feed(state, node, &event, choices, crash);
+        if ends && crash.is_none() {
+            state.programs[usize::from(node)] = None;
+        }
+        fed
     }
 }
 
-impl<M: Machine> Model for Exploration<M> {
+impl<M: Runner> Model for Exploration<M> {
     type State = State<M>;
     type Action = Action<M>;
 
@@ -336,6 +485,8 @@ impl<M: Machine> Model for Exploration<M> {
             notices: Bag::default(),
             given: 0,
             crashes: 0,
+            programs: vec![None; usize::from(self.nodes)],
+            resumed: false,
             arrivals: self.arrivals,
             broken: None,
         };
@@ -350,7 +501,12 @@ impl<M: Machine> Model for Exploration<M> {
         for node in 0..self.nodes {
             if state.nodes[usize::from(node)].machine().is_none() {
                 if self.restart.is_zero() || state.now + self.restart <= self.latest(state) {
-                    actions.push(Action::Restart(node));
+                    let ended = false;
+                    actions.push(Action::Restart { node, ended });
+                    if state.runs_program(usize::from(node)) {
+                        let ended = true;
+                        actions.push(Action::Restart { node, ended });
+                    }
                 }
                 continue;
             }
@@ -408,7 +564,10 @@ impl<M: Machine> Model for Exploration<M> {
                 }
             }
             Action::Crash(node) => Self::go_down(&mut state, node),
-            Action::Restart(node) => {
+            Action::Restart { node, ended } => {
+                if let Some(program) = &mut state.programs[usize::from(node)] {
+                    program.has_ended |= ended;
+                }
                 state.now += self.restart;
                 self.come_up(&mut state, node);
             }

@@ -8,9 +8,9 @@ use gridweave_tests::model::aria::{
     Node, cancelled, foreign, foreign_moving, itself, moving, moving_on, sites, skewed, whole_life,
 };
 use gridweave_tests::model::leased::{
-    Leased, finished, recovery, running, runs_again, taken_back, withdrawn,
+    Leased, finished, finished_after_all, recovery, running, runs_again, taken_back, withdrawn,
 };
-use gridweave_tests::model::{Exploration, State, up};
+use gridweave_tests::model::{Crash, Exploration, State, up};
 use gridweave_tests::scaled;
 use stateright::Property;
 
@@ -65,6 +65,22 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
     let case = whole_life(sites(1)).with_crash().arriving(6).brief(5);
     let seen = &[recovery(), finished()][..scaled(2, 1) as usize];
     case.explore("one crash, whole life", seen, scaled(50_437, 12_081));
+}
+
+#[test]
+fn a_machine_crashes_while_its_own_job_goes_on() {
+    let case = cancelled(whole_life(itself())).with_agent_crash(Crash::Agent);
+    let seen = [recovery(), finished_after_all(), withdrawn()];
+    case.explore("the initiator itself, the job goes on", &seen, 1_148);
+}
+
+#[test]
+fn one_of_two_machines_crashes_while_a_job_goes_on() {
+    let case = whole_life(sites(1)).with_agent_crash(Crash::Agent);
+    let seen = &[recovery(), finished_after_all()][..scaled(2, 1) as usize];
+    case.arriving(6)
+        .brief(5)
+        .explore("one crash, the job goes on", seen, scaled(54_569, 12_749));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use gridweave_tests::model::commit::{
     Peer, asked, begun, ending, extending, improve, near, place, release, rivals, sent, slot,
     starting, told,
 };
-use gridweave_tests::model::{Exploration, State, up};
+use gridweave_tests::model::{Crash, Exploration, State, up};
 use gridweave_tests::scaled;
 use stateright::{Checker, Model, Property};
 
@@ -95,6 +95,15 @@ fn finish() -> Property<Case> {
     })
 }
 
+fn finish_after_all() -> Property<Case> {
+    Property::sometimes(
+        "a job that went on is finished",
+        |_, state: &State<Peer>| {
+            state.resumed && told(state, |told| matches!(told, Notice::Finished { .. }))
+        },
+    )
+}
+
 fn extension() -> Property<Case> {
     Property::sometimes(
         "a job runs, and will not be stopped before it has had more time",
@@ -161,6 +170,24 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
     let case = extending(whole_life(rivals(1, 1).with_crash())).brief(7);
     let seen = [extension(), cut(), finish()];
     case.explore("one crash, an extension", &seen, scaled(110_643, 6_175));
+}
+
+#[test]
+fn one_of_two_machines_crashes_while_its_job_goes_on() {
+    let case = whole_life(rivals(1, 1).with_agent_crash(Crash::Agent)).brief(7);
+    let seen = [recovery(), finish(), finish_after_all()];
+    case.explore("one crash, the job goes on", &seen, scaled(48_025, 4_756));
+}
+
+#[test]
+fn one_of_two_machines_crashes_while_a_job_goes_on_that_overruns() {
+    let case = extending(whole_life(rivals(1, 1).with_agent_crash(Crash::Agent))).brief(7);
+    let seen = [extension(), finish_after_all()];
+    case.explore(
+        "one crash, the job goes on and overruns",
+        &seen,
+        scaled(262_191, 6_707),
+    );
 }
 
 #[test]

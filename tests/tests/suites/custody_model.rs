@@ -9,10 +9,10 @@ use gridweave_tests::model::custody::{
     Fault, Levels, Node, Plan, TWO, Told, cancelled, explored, whole_life,
 };
 use gridweave_tests::model::leased::{
-    Leased, finished, recovery, running, runs_again, taken_back, withdrawn,
+    Leased, finished, finished_after_all, recovery, running, runs_again, taken_back, withdrawn,
 };
-use gridweave_tests::model::{Exploration, State, up};
-use stateright::{Checker, HasDiscoveries, Model, Property};
+use gridweave_tests::model::{Crash, Exploration, State, up};
+use stateright::Property;
 
 type Case = Exploration<Node>;
 
@@ -83,18 +83,6 @@ fn within_a_lease(mut case: Case) -> Case {
     case
 }
 
-/// Explores until the property `broken` fails.
-fn finds(name: &str, case: Case, broken: &'static str) {
-    let checker = case.checker().threads(2);
-    let found = HasDiscoveries::AnyFailures;
-    let checker = checker.finish_when(found).spawn_bfs().join();
-    println!(
-        "{name}: found after {} states",
-        checker.unique_state_count()
-    );
-    checker.assert_any_discovery(broken);
-}
-
 fn moved() -> Property<Case> {
     Property::sometimes(
         "a job runs where it was moved to",
@@ -125,6 +113,15 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn one_of_two_machines_crashes_while_its_job_goes_on() {
+    let case = cancelled(whole_life(itself())).with_agent_crash(Crash::Agent);
+    let seen = [recovery(), finished_after_all(), withdrawn()];
+    case.arriving(4)
+        .explore("one level, one crash, the job goes on", &seen, 768_049);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn a_job_outlives_its_owner_and_never_runs_for_two() {
     two().arriving(7).explore(
         "two levels, 7 arrivals",
@@ -144,6 +141,15 @@ fn an_owner_crashes_at_any_moment_of_a_jobs_life() {
             &[recovery(), finished(), withdrawn()],
             466_711,
         );
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
+fn the_machine_of_an_owner_crashes_while_its_job_goes_on() {
+    let case = cancelled(whole_life(owner_runs())).with_agent_crash(Crash::Agent);
+    let seen = [recovery(), finished_after_all(), withdrawn()];
+    case.arriving(4)
+        .explore("two levels, one crash, the job goes on", &seen, 613_263);
 }
 
 #[test]
@@ -184,9 +190,8 @@ fn clocks_are_apart_by_as_much_as_they_may_be() {
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn clocks_that_are_further_apart_are_found() {
     let case = explored(3, SKEW.times(2), |me| Node::new(me, TWO));
-    finds(
+    case.arriving(6).finds(
         "two levels, clocks too far apart",
-        case.arriving(6),
         "at most one node runs the job",
     );
 }
@@ -197,11 +202,9 @@ fn an_owner_that_grants_beyond_its_bound_is_found() {
         let fault = Some(Fault::Unbounded);
         Node::new(me, Plan { fault, ..TWO })
     };
-    finds(
-        "two levels, unbounded",
-        explored(3, Span::ZERO, unbounded).arriving(6),
-        "at most one node runs the job",
-    );
+    explored(3, Span::ZERO, unbounded)
+        .arriving(6)
+        .finds("two levels, unbounded", "at most one node runs the job");
 }
 
 #[test]
@@ -211,11 +214,17 @@ fn a_take_back_under_a_fresh_term_is_found() {
         let fault = Some(Fault::FreshTerm);
         Node::new(me, Plan { fault, ..ONE })
     };
-    finds(
-        "one level, fresh term",
-        explored(3, Span::ZERO, fresh).arriving(8),
-        "at most one node runs the job",
-    );
+    explored(3, Span::ZERO, fresh)
+        .arriving(8)
+        .finds("one level, fresh term", "at most one node runs the job");
+}
+
+#[test]
+fn a_host_that_does_not_end_a_job_in_time_is_found() {
+    itself()
+        .with_agent_crash(Crash::Unwatched)
+        .arriving(6)
+        .finds("a job without end", "at most one program of the job runs");
 }
 
 #[test]
@@ -226,11 +235,9 @@ fn a_node_that_believes_an_outdated_grant_is_found() {
         Node::new(me, Plan { fault, ..plan })
     };
     let case = whole_life(explored(2, Span::ZERO, believes));
-    finds(
-        "two levels, credulous",
-        within_a_lease(case).arriving(7),
-        "what has ended does not run again",
-    );
+    within_a_lease(case)
+        .arriving(7)
+        .finds("two levels, credulous", "what has ended does not run again");
 }
 
 #[test]
@@ -241,11 +248,10 @@ fn an_owner_that_forgets_a_last_word_is_found() {
         Node::new(me, Plan { fault, ..plan })
     };
     let case = whole_life(explored(2, Span::ZERO, forgets));
-    finds(
-        "two levels, forgetful",
-        within_a_lease(case).with_crash().arriving(7),
-        "what has ended does not run again",
-    );
+    within_a_lease(case)
+        .with_crash()
+        .arriving(7)
+        .finds("two levels, forgetful", "what has ended does not run again");
 }
 
 #[test]

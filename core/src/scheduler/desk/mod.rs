@@ -402,7 +402,7 @@ impl<P: Policy> Desk<P> {
 
     /// Whether this node drains, and nothing runs or is to run here, and no job that was submitted here is open.
     pub fn is_drained(&self) -> bool {
-        let is_idle = self.node.participant.engaged().next().is_none();
+        let is_idle = canary!(DrainedTooSoon) || self.node.participant.engaged().next().is_none();
         self.duty == Duty::Draining && is_idle && self.tasks.is_empty()
     }
 
