@@ -1,9 +1,9 @@
 //! Why a job is where it is: what a node asked, what was refused, and what it ignored.
 //!
-//! A machine tells its host of such a step through [`Context::trace`](crate::machine::Context::trace). That does nothing
-//! unless the host wants it: [`Host::keep_traces`](crate::machine::Host::keep_traces) keeps traces, and a host with a
-//! context of its own overrides the function. Traces never change what a machine does, and the notices of a job come
-//! without them.
+//! A machine tells its host of such a step through [`Context::trace`](crate::machine::Context::trace). That does
+//! nothing unless the host wants it: [`Host::keep_traces`](crate::machine::Host::keep_traces) keeps traces, and a host
+//! with a context of its own overrides the function. Traces never change what a machine does, and the notices of a job
+//! come without them.
 //!
 //! ```
 //! use gridweave_core::id::{JobId, NodeId};

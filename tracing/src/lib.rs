@@ -1,9 +1,9 @@
 //! Tells [`tracing`] what nodes do with jobs, and why.
 //!
 //! A machine of `gridweave-core` says why through [`Context::trace`](gridweave_core::machine::Context::trace). A host
-//! keeps that ([`Host::keep_traces`](gridweave_core::machine::Host::keep_traces)) and passes it on to [`trace`], and what
-//! happens to jobs to [`notice`]. Events have the target `gridweave` and the fields `node`, `job`, `peer` and `why`, as
-//! far as they apply. Refusals, failures and what is ignored are `INFO`, other steps are `DEBUG`.
+//! keeps that ([`Host::keep_traces`](gridweave_core::machine::Host::keep_traces)) and passes it on to [`trace`], and
+//! what happens to jobs to [`notice`]. Events have the target `gridweave` and the fields `node`, `job`, `peer` and
+//! `why`, as far as they apply. Refusals, failures and what is ignored are `INFO`, other steps are `DEBUG`.
 //!
 //! ```
 //! use gridweave_core::commit::{Config, Everyone};

@@ -4,8 +4,8 @@
 //! cargo run -p gridweave-core --features wire --example processes
 //! ```
 //! This process is the user: it starts four agents, submits a job for one node, one for two, and one that takes longer
-//! than it says, kills the agent of the first job twice, and checks that every program ran once. [`agent`] is a node that
-//! starts programs, [`supervisor`] the process that ends a program in time even if its agent is down.
+//! than it says, kills the agent of the first job twice, and checks that every program ran once. [`agent`] is a node
+//! that starts programs, [`supervisor`] the process that ends a program in time even if its agent is down.
 
 mod agent;
 #[path = "../udp/disk.rs"]

@@ -1,4 +1,5 @@
-//! Between an agent and the program of an attempt: a process that ends the program in time, whatever becomes of the agent.
+//! Between an agent and the program of an attempt: a process that ends the program in time, whatever becomes of the
+//! agent.
 //!
 //! Agent and supervisor talk through files in a folder of the attempt: the agent writes `until`, the supervisor `pid`
 //! and `outcome`.
@@ -113,8 +114,9 @@ impl Attempt {
 
     /// What became of it while the agent was down; `None` if it does not run and has no outcome.
     pub(super) fn survival(&self) -> Option<Survival> {
-        // The look at the process comes first: the supervisor may write the outcome, and end, at any time. Without `pid`
-        // it may be about to begin. A real agent compares the start time, too: numbers of processes are used again.
+        // The look at the process comes first: the supervisor may write the outcome, and end, at any time. Without
+        // `pid` it may be about to begin. A real agent compares the start time, too: numbers of processes are used
+        // again.
         let pid = fs::read_to_string(self.folder.join("pid"));
         let runs = pid.map_or(true, |pid| kill("0", &pid));
         let until = until(&self.folder);

@@ -57,7 +57,8 @@ pub enum Permission {
     /// Until the end of its reservation, permitted once, shortly before the start. No signs of life are asked for: if a
     /// node falls silent, the others run on until the end, and only then does it count as lost.
     UntilEnd,
-    /// For this span, renewed three times in it: each time takes up to two `max_delay`, and clocks differ. A node that leaves more than `retries` renewals unanswered is lost.
+    /// For this span, renewed three times in it: each time takes up to two `max_delay`, and clocks differ. A node that
+    /// leaves more than `retries` renewals unanswered is lost.
     Renewed(Span),
 }
 

@@ -25,8 +25,8 @@
 //! - Attempts at a job are numbered, and an older one never changes what a newer one has. A newer attempt may take over
 //!   time from an older one of the same job; if it is aborted, the older one stands as before.
 //! - At most one attempt at a job runs. A new one is permitted only when every node of earlier ones has let go, or its
-//!   permission has ended by both clocks. This rests on [`Config::max_skew`]; the other promises rest on each node's own
-//!   clock.
+//!   permission has ended by both clocks. This rests on [`Config::max_skew`]; the other promises rest on each node's
+//!   own clock.
 //! - A job that overruns is cut, unless [`Config::overrun`] says otherwise. Then it runs on only in time that no other
 //!   job has, and only when its coordinator has written the new end down.
 //! - Either side may crash between any two effects and come back from what it persisted. If an attempt was not decided

@@ -477,8 +477,8 @@ impl Custody {
         cx.send(home, report);
     }
 
-    /// Notes when and where a job is expected to start. Its home is told at once if no start was known before, or if the
-    /// place is another one.
+    /// Notes when and where a job is expected to start. Its home is told at once if no start was known before, or if
+    /// the place is another one.
     pub(super) fn expect(
         &mut self,
         job: JobId,

@@ -176,13 +176,14 @@ pub struct Notice {
 /// attempt at the time that it was told last, even if this machine is down then**: other nodes count on that, and may
 /// start the job elsewhere.
 ///
-/// An attempt is named by a number. All nodes of one attempt hear the same number, and two attempts at a job on one node
-/// never have the same.
+/// An attempt is named by a number. All nodes of one attempt hear the same number, and two attempts at a job on one
+/// node never have the same.
 ///
 /// A node tells its host [`Orphaned`](Self::Orphaned) if it had a job and no longer hears from the job's home.
 ///
 /// A node before a foreign site tells its host first [`Queue`](Self::Queue), and [`Started`](Self::Started) only after
-/// the host has reported the start. [`Extended`](Self::Extended) and [`Stopped`](Self::Stopped) may then come before it.
+/// the host has reported the start. [`Extended`](Self::Extended) and [`Stopped`](Self::Stopped) may then come before
+/// it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -63,8 +63,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job of user 0 in organisation 0, submitted at the origin, without requirement or deadline, as soon as possible,
-    /// that never runs again. Set the other fields as needed.
+    /// A job of user 0 in organisation 0, submitted at the origin, without requirement or deadline, as soon as
+    /// possible, that never runs again. Set the other fields as needed.
     pub const fn new(id: JobId, demand: Demand, estimate: Span) -> Result<Self, JobError> {
         if estimate.is_zero() {
             return Err(JobError::ZeroEstimate);

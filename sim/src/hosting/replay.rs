@@ -257,8 +257,8 @@ impl Replaying<'_, '_> {
             }
             self.observe(now);
             self.host.now = now;
-            // Jobs that end come first, so that one that ends together with its reservation has ended; then what is under way,
-            // then submissions of the same instant.
+            // Jobs that end come first, so that one that ends together with its reservation has ended; then what is
+            // under way, then submissions of the same instant.
             if ending == Some(now) {
                 if self.host.end_next() {
                     self.last_news = now;

@@ -1,7 +1,7 @@
 //! ARiA, explored whole in small cases: every order of deliveries, timers and crashes.
 //!
-//! `cargo test` runs the small ones, with a site or an arrival fewer in a debug build. `.ci/long/models` runs the large ones, or
-//! `cargo test -p gridweave-tests --test suites aria_model -- --ignored --nocapture`.
+//! `cargo test` runs the small ones, with a site or an arrival fewer in a debug build. `.ci/long/models` runs the large
+//! ones, or `cargo test -p gridweave-tests --test suites aria_model -- --ignored --nocapture`.
 
 use gridweave_core::time::Time;
 use gridweave_tests::model::aria::{

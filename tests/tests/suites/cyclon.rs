@@ -1,9 +1,9 @@
 //! CYCLON at work: the statistics of PROTOCOLS 1.6, failures, losses and joins.
 //!
-//! Graphs have 20 links to a node, 8 to a message, and 1000 nodes, or 700 in a debug build; fewer, to save time, where a test says so.
-//! Clustering is that of the undirected graph. Path lengths are those of the directed graph, from every twentieth node
-//! to all others. Both are compared with a graph of as many nodes in which each has as many links to random others,
-//! measured in the same way.
+//! Graphs have 20 links to a node, 8 to a message, and 1000 nodes, or 700 in a debug build; fewer, to save time, where
+//! a test says so. Clustering is that of the undirected graph. Path lengths are those of the directed graph, from every
+//! twentieth node to all others. Both are compared with a graph of as many nodes in which each has as many links to
+//! random others, measured in the same way.
 
 use gridweave_core::id::{Incarnation, NodeId};
 use gridweave_core::machine::{Effect, EffectQueue, Event, Machine};

@@ -53,9 +53,9 @@
 //! searches for its own point through each contact within 112 periods, and so finds any other owner of it. A node
 //! without a zone asks its contacts again and again. If it has none, or if no contact connects two parts of an overlay,
 //! the host has to help, with [`Command::Join`] to any node of one part and an introducer in the other (in `desktop`:
-//! [`Meet`](crate::job::Command::Meet); it also asks the peers that its bootstrap names, from time to time). This is most
-//! likely if nodes differ in one virtual coordinate only: then they lie in a row, and routes are long. If many nodes
-//! are alike, use two or more virtual dimensions.
+//! [`Meet`](crate::job::Command::Meet); it also asks the peers that its bootstrap names, from time to time). This is
+//! most likely if nodes differ in one virtual coordinate only: then they lie in a row, and routes are long. If many
+//! nodes are alike, use two or more virtual dimensions.
 //!
 //! A subtree that is taken by force may be the whole space. Then all other nodes join anew through one node. If that
 //! node crashes before the first of them is in, no node has a zone. If a host hears only [`Notice::Unanswered`], it has

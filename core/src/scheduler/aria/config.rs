@@ -148,8 +148,8 @@ impl Config {
     pub const WAN: Self = Self::DEFAULT;
 
     /// For a local network, where a hop takes a quarter of a millisecond, and 50 ms if a computer is busy. So offers
-    /// are complete after a second. The leases are those of [`custody::Config::LAN`]. How often jobs are advertised, and
-    /// for what gain, depends on the lengths of jobs and not on the network: it stays P3's.
+    /// are complete after a second. The leases are those of [`custody::Config::LAN`]. How often jobs are advertised,
+    /// and for what gain, depends on the lengths of jobs and not on the network: it stays P3's.
     pub const LAN: Self = Self {
         overlay: Overlay::Blatant(blatant::Config::LAN),
         window: Span::from_secs(1),

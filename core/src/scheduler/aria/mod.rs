@@ -57,8 +57,8 @@
 //! A liar can take jobs and not run them, or keep jobs from other sites: messages are not authenticated here.
 //!
 //! # Example
-//! The local scheduler of a site is a [`LocalScheduler`]: [`SiteQueue`](crate::queue::SiteQueue), or one of your own, as
-//! in `examples/aria.rs`.
+//! The local scheduler of a site is a [`LocalScheduler`]: [`SiteQueue`](crate::queue::SiteQueue), or one of your own,
+//! as in `examples/aria.rs`.
 //! ```
 //! use gridweave_core::id::NodeId;
 //! use gridweave_core::queue::{Policy, SiteQueue};

@@ -33,8 +33,8 @@ pub struct Config {
     pub slot: Span,
     /// The least time between a search and the start of the job; a slot or more when messages take time (PROTOCOLS D6).
     pub lead: Span,
-    /// How long a job may take, and how much later than its earliest start it may start. The submitter drops later offers: else a liar could make
-    /// a job wait for ever.
+    /// How long a job may take, and how much later than its earliest start it may start. The submitter drops later
+    /// offers: else a liar could make a job wait for ever.
     pub horizon: Span,
     /// How many searches for a placement are made before a job fails (PROTOCOLS D11).
     pub rounds: u8,
@@ -132,9 +132,9 @@ impl Config {
         candidates: 4096,
     };
 
-    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A round trip takes up to 200 ms: ten of them fit
-    /// into the timeout, and a hundred, one node asked after the other, into a search. A search and a commit must be over
-    /// when the job starts, so jobs start a minute later at the earliest.
+    /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A round trip takes up to 200 ms: ten of them
+    /// fit into the timeout, and a hundred, one node asked after the other, into a search. A search and a commit must
+    /// be over when the job starts, so jobs start a minute later at the earliest.
     pub const WAN: Self = Self::DEFAULT;
 
     /// For a local network, where a round trip takes half a millisecond: a search and a commit take some milliseconds

@@ -39,9 +39,9 @@
 //! room to search. It cannot take time that others have reserved, or make memory grow.
 //!
 //! # Example
-//! A job that this scheduler cannot place is refused with the reason. The example of [`scheduler`](super) runs one that it
-//! can. `examples/asap.rs` is a small grid in one process, `examples/udp` one of several processes that talk over UDP,
-//! and `examples/processes` one that runs real programs.
+//! A job that this scheduler cannot place is refused with the reason. The example of [`scheduler`](super) runs one that
+//! it can. `examples/asap.rs` is a small grid in one process, `examples/udp` one of several processes that talk over
+//! UDP, and `examples/processes` one that runs real programs.
 //! ```
 //! use core::num::NonZeroU32;
 //! use gridweave_core::commit::Everyone;

@@ -102,8 +102,8 @@ impl Config {
     /// iteration some of them. So jobs start a minute later at the earliest.
     pub const WAN: Self = Self::DEFAULT;
 
-    /// For a local network, where a round trip takes half a millisecond: the fifty iterations of a job are over within a
-    /// second. Jobs start at full seconds, five seconds after their submission at the earliest.
+    /// For a local network, where a round trip takes half a millisecond: the fifty iterations of a job are over within
+    /// a second. Jobs start at full seconds, five seconds after their submission at the earliest.
     pub const LAN: Self = Self {
         overlay: cyclon::Config {
             changes: cyclon::Changes::Untold,

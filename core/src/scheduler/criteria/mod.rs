@@ -103,10 +103,12 @@ use request::Request;
 /// A node of the grid, with at most `C` links in each overlay, of which it exchanges at most `L` random ones and `G` of
 /// a helper at once.
 ///
-/// `C` is at least the [`view`](cyclon::Config::view) of [`Config::overlay`] and the [`links`](vicinity::Config::links) of
+/// `C` is at least the [`view`](cyclon::Config::view) of [`Config::overlay`] and the [`links`](vicinity::Config::links)
+/// of
 /// [`Config::helper`]. `L` is at least the [`shuffle`](cyclon::Config::shuffle) of the first, and `G` the
-/// [`gossip`](vicinity::Config::gossip) of the second: `Criteria<20, 8, 10>` is enough for [`Config::DEFAULT`]. All nodes
-/// of a grid have the same `L` and `G`: a node cannot decode longer lists of links than its own `L` and `G` allow.
+/// [`gossip`](vicinity::Config::gossip) of the second: `Criteria<20, 8, 10>` is enough for [`Config::DEFAULT`]. All
+/// nodes of a grid have the same `L` and `G`: a node cannot decode longer lists of links than its own `L` and `G`
+/// allow.
 ///
 /// Most effects per event, beside those of the overlays and the desk: one for each question of each job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

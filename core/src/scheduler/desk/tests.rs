@@ -124,7 +124,8 @@ fn a_job_is_searched_for_as_many_rounds_as_configured() {
 #[test]
 fn each_reason_of_a_node_has_a_word_of_its_own_for_the_user_and_in_traces() {
     use commit::Refused::*;
-    // The candidate starts after 300 s, and a node needs 5 s and differs by at most 1 s. So at 0 s it cannot be too late.
+    // The candidate starts after 300 s, and a node needs 5 s and differs by at most 1 s. So at 0 s it cannot be too
+    // late.
     for (second, reason, refusal, why) in [
         (0, Busy, Refusal::Taken, "another job has some of that time"),
         (0, Full, Refusal::NodesFull, "there is no room"),

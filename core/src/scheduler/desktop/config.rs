@@ -153,9 +153,9 @@ impl Config {
         }
     }
 
-    /// For a wide-area network, the same as [`new`](Self::new). A round trip takes up to 200 ms: an errand is sent again
-    /// after five of them. Leases and clocks are those of [`custody::Config::WAN`]; the lease of a run node is half as
-    /// long, so that its owner can still renew its own.
+    /// For a wide-area network, the same as [`new`](Self::new). A round trip takes up to 200 ms: an errand is sent
+    /// again after five of them. Leases and clocks are those of [`custody::Config::WAN`]; the lease of a run node is
+    /// half as long, so that its owner can still renew its own.
     pub const fn wan(most: Capability) -> Self {
         Self::new(most)
     }

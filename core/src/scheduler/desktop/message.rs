@@ -323,7 +323,7 @@ pub enum Wanted {
 pub enum MoveTo {
     /// It starts at once: internode scheduling ([`Scheduling::internode`](super::Scheduling::internode)).
     Start,
-    /// It waits in the queue there: queue balancing ([`Scheduling::balancing`](super::Scheduling::balancing)), or a leaver
-    /// gives it away.
+    /// It waits in the queue there: queue balancing ([`Scheduling::balancing`](super::Scheduling::balancing)), or a
+    /// leaver gives it away.
     Wait,
 }

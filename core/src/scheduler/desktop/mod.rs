@@ -192,7 +192,8 @@ pub struct Counts {
     /// How many searches it flooded.
     pub floods: u64,
     /// How often it took a job out of its queue to give it to a node that could start it at once, as far as was known.
-    /// It counts even if that node then does not take the job; if the job comes back and is given again, it counts again.
+    /// It counts even if that node then does not take the job; if the job comes back and is given again, it counts
+    /// again.
     pub migrated: u64,
     /// How often it took a job out of its queue to let it wait at another node, to balance queues or because it leaves.
     /// It counts like [`migrated`](Self::migrated), whether or not the other node takes the job.
