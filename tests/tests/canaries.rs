@@ -15,7 +15,6 @@ use std::thread;
 use gridweave_core::canary::Canary::{self, *};
 use gridweave_core::canary::plant;
 use gridweave_core::commit::Command;
-use gridweave_core::machine::Machine;
 use gridweave_core::time::Span;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
@@ -28,7 +27,7 @@ use gridweave_tests::fuzzing;
 use gridweave_tests::model::commit::{
     Peer, asked, extending, improve, place, release, rivals, slot, starting,
 };
-use gridweave_tests::model::{Exploration, custody};
+use gridweave_tests::model::{Exploration, Runner, custody};
 use gridweave_tests::wire::vectors;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
@@ -268,7 +267,7 @@ fn skewed_custody() -> Exploration<custody::Node> {
 }
 
 /// The property that the model checker finds to fail first, and after how many steps.
-fn explored<M: Machine + Send + Sync + 'static>(case: Exploration<M>) -> Option<(u64, String)> {
+fn explored<M: Runner + Send + Sync + 'static>(case: Exploration<M>) -> Option<(u64, String)> {
     let checker = case.checker().threads(2);
     let checker = checker.finish_when(HasDiscoveries::AnyFailures);
     let checker = checker.target_state_count(MOST_STATES as usize);
