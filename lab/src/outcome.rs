@@ -15,6 +15,7 @@
 //! assert_eq!((overran.estimate, overran.actual, overran.ending), (half, hour, Ending::Completed));
 //! ```
 
+use gridweave_core::job::{Failure, Refusal};
 use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};
 
@@ -36,9 +37,9 @@ pub enum Outcome {
     },
     /// It was refused: no node, or no set of nodes, of this grid could run it, or the scheduler found no placement for
     /// it in as many searches as it makes.
-    Rejected,
-    /// It was accepted, and then failed; its submitter was told.
-    Failed,
+    Rejected(Refusal),
+    /// It was accepted, and then failed; `None` if its submitter was not told why.
+    Failed(Option<Failure>),
     /// It was accepted, and no outcome was ever told.
     Lost,
     /// Its submitter went down for ever, so that no node can tell the outcome.

@@ -149,8 +149,8 @@ impl Submissions<'_> {
                     .apply(submission.run_time, submission.requested_time)
                     .ending,
             },
-            Fate::Rejected => Outcome::Rejected,
-            Fate::Failed => Outcome::Failed,
+            Fate::Rejected(why) => Outcome::Rejected(why),
+            Fate::Failed(why) => Outcome::Failed(why),
             Fate::Lost => Outcome::Lost,
             Fate::Orphaned => Outcome::Orphaned,
             Fate::NotSubmitted => Outcome::NotSubmitted,

@@ -1,5 +1,7 @@
 //! Joins the summaries of several runs.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::results::Estimate;
@@ -20,6 +22,7 @@ pub fn aggregate(summaries: &[Value]) -> Value {
                 // Seeds and digests identify runs; a mean of them says nothing.
                 let value = match key.as_str() {
                     "seed" | "digest" => Value::Array(values),
+                    "reasons" => tally(&values),
                     _ => aggregate(&values),
                 };
                 (key.clone(), value)
@@ -34,6 +37,18 @@ pub fn aggregate(summaries: &[Value]) -> Value {
         _ if summaries.iter().all(|summary| summary == first) => first.clone(),
         _ => Value::Array(summaries.to_vec()),
     }
+}
+
+/// Joins counts by name. A run that does not have a name has counted none of it.
+fn tally(runs: &[Value]) -> Value {
+    let names = runs.iter().filter_map(Value::as_object).flat_map(Map::keys);
+    let names: BTreeSet<&String> = names.collect();
+    let joined = names.into_iter().map(|name| {
+        let count = |run: &Value| run.get(name).cloned().unwrap_or_else(|| json!(0));
+        let counts: Vec<Value> = runs.iter().map(count).collect();
+        (name.clone(), aggregate(&counts))
+    });
+    Value::Object(joined.collect())
 }
 
 #[cfg(test)]
@@ -53,5 +68,10 @@ mod tests {
         let no_job_ran = [json!({ "wait": null }), json!({ "wait": { "mean": 4.0 } })];
         assert_eq!(aggregate(&no_job_ran)["wait"]["mean"]["mean"], 4.0);
         assert_eq!(aggregate(&no_job_ran[..1])["wait"], Value::Null);
+        let reasons = [
+            json!({ "reasons": {} }),
+            json!({ "reasons": { "NoStart": 4 } }),
+        ];
+        assert_eq!(aggregate(&reasons)["reasons"]["NoStart"]["mean"], 2.0);
     }
 }

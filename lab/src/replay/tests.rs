@@ -2,6 +2,7 @@ use super::*;
 use crate::outcome::Ending;
 use crate::schedulers::random::Random;
 use crate::workload::Submission;
+use gridweave_core::job::Refusal;
 use gridweave_sim::engine::Checking;
 use gridweave_sim::network::{Delay, Network, NetworkConfig};
 
@@ -120,7 +121,7 @@ fn a_job_that_the_scheduler_cannot_honour_is_rejected() {
         &hosting(),
         &Monitor::default(),
     );
-    assert_eq!(run.outcomes, [Outcome::Rejected; 5]);
+    assert_eq!(run.outcomes, [Outcome::Rejected(Refusal::UnsupportedDemand); 5]);
     assert_eq!(run.violations, 0);
 }
 

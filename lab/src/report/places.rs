@@ -123,8 +123,8 @@ impl Places {
                 Outcome::Unfinished { start: Some(start) } => (2, Some((start, over_at))),
                 Outcome::Unfinished { start: None } => (3, None),
                 Outcome::NotSubmitted => (4, None),
-                Outcome::Rejected => (5, None),
-                Outcome::Failed => (6, None),
+                Outcome::Rejected(_) => (5, None),
+                Outcome::Failed(_) => (6, None),
                 Outcome::Lost => (7, None),
                 Outcome::Orphaned => (8, None),
             };

@@ -37,6 +37,13 @@ const FIGURES = [
   ['bytes', ['messages', 'bytes'], bytes],
   ['violations', ['violations'], plain],
 ];
+/// Why jobs of a run were refused or failed, the most frequent reason first.
+function reasons(summary) {
+  const counts = Object.entries(summary.reasons || {}).map(([name, count]) => [name, count.mean ?? count]);
+  counts.sort(([, one], [, other]) => other - one);
+  return counts.map(([name, count]) => `${name} ${number(count)}`).join(', ');
+}
+
 const ALWAYS = new Set(['completed', 'mean wait', '95 % waited at most', 'mean bounded slowdown', 'used']);
 
 /// Figures that are not the same nothing in all runs.
@@ -53,10 +60,11 @@ function digests(summary) {
 
 function summaryTable(contest) {
   const shown = figuresOf(contest.tracks);
-  const columns = [[DATA.kind === 'compare' ? 'scheduler' : 'run', true], ...shown.map(([name]) => [name, false]), ['digest', true]];
+  const columns = [[DATA.kind === 'compare' ? 'scheduler' : 'run', true], ...shown.map(([name]) => [name, false]), ...(contest.tracks.some(track => reasons(track.summary)) ? [['why jobs did not run', true]] : []), ['digest', true]];
   const rows = contest.tracks.map(track => [
     el('span', {}, key(numbers.get(track.name)), track.report ? el('a', { href: track.report.split('/').map(encodeURIComponent).join('/') }, track.name) : track.name),
     ...shown.map(([, path, text]) => figure(track.summary, path, text)),
+    ...(contest.tracks.some(other => reasons(other.summary)) ? [reasons(track.summary)] : []),
     el('code', {}, digests(track.summary).map(digest => digest.slice(0, 10)).slice(0, 3).join(' ') + (digests(track.summary).length > 3 ? ' …' : '')),
   ]);
   return table(columns, rows);

@@ -410,7 +410,7 @@ impl Finished {
 pub(crate) fn is_failure(outcome: Outcome) -> bool {
     matches!(
         outcome,
-        Outcome::Rejected | Outcome::Failed | Outcome::Lost | Outcome::Orphaned
+        Outcome::Rejected(_) | Outcome::Failed(_) | Outcome::Lost | Outcome::Orphaned
     )
 }
 

@@ -82,14 +82,14 @@ pub fn write_jobs(facts: &Facts<'_>, run: &Run, to: impl Write) -> io::Result<()
                     },
                 )
             }
-            Outcome::Rejected => (
+            Outcome::Rejected(_) => (
                 "REJECTED",
                 Times {
                     start: None,
                     end: None,
                 },
             ),
-            Outcome::Failed | Outcome::Lost | Outcome::Orphaned => (
+            Outcome::Failed(_) | Outcome::Lost | Outcome::Orphaned => (
                 "COMPLETED_FAILED",
                 Times {
                     start: None,

@@ -116,8 +116,8 @@ pub fn series(facts: &Facts<'_>, run: &Run, window: Span) -> Vec<Row> {
                 }
                 start
             }
-            Outcome::Rejected
-            | Outcome::Failed
+            Outcome::Rejected(_)
+            | Outcome::Failed(_)
             | Outcome::Lost
             | Outcome::Orphaned
             | Outcome::NotSubmitted => Some(job.at),

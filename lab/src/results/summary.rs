@@ -1,6 +1,7 @@
 //! Summary statistics of a run.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use gridweave_core::time::{Span, Time};
 use serde::Serialize;
@@ -26,6 +27,8 @@ pub struct Summary {
     pub partial: bool,
     /// The outcomes of jobs.
     pub jobs: Jobs,
+    /// Why jobs were refused or failed, and how many: the names in `job::Refusal` and `job::Failure`.
+    pub reasons: BTreeMap<String, u64>,
     /// How long jobs that ran had waited, in seconds; `None` if none ran.
     pub wait: Option<Distribution>,
     /// How long jobs that ran took from submission to end, in seconds.
@@ -49,6 +52,13 @@ pub struct Summary {
     pub events: u64,
     /// The digest of the run's history.
     pub digest: String,
+}
+
+/// Counts a reason by the name of its variant.
+fn count(reasons: &mut BTreeMap<String, u64>, why: &dyn Debug) {
+    let name = format!("{why:?}");
+    let name = name.split('(').next().unwrap_or_default();
+    *reasons.entry(name.into()).or_default() += 1;
 }
 
 /// The outcomes of jobs.
@@ -135,6 +145,7 @@ impl Summary {
             skipped: facts.skipped,
             ..Jobs::default()
         };
+        let mut reasons = BTreeMap::new();
         let (mut waits, mut turnarounds, mut slowdowns) = (Vec::new(), Vec::new(), Vec::new());
         let (mut requested, mut done) = (0_u128, 0_u128);
         let over_at = run.over_at(facts.workload);
@@ -160,8 +171,16 @@ impl Summary {
                     turnarounds.push(seconds(wait + ran));
                     slowdowns.push((seconds(wait + ran) / seconds(ran.max(threshold))).max(1.0));
                 }
-                Outcome::Rejected => jobs.rejected += 1,
-                Outcome::Failed => jobs.failed += 1,
+                Outcome::Rejected(why) => {
+                    jobs.rejected += 1;
+                    count(&mut reasons, &why);
+                }
+                Outcome::Failed(why) => {
+                    jobs.failed += 1;
+                    if let Some(why) = why {
+                        count(&mut reasons, &why);
+                    }
+                }
                 Outcome::Lost => jobs.lost += 1,
                 Outcome::Orphaned => jobs.orphaned += 1,
                 Outcome::Unfinished { start } => {
@@ -189,6 +208,7 @@ impl Summary {
             nodes: facts.nodes(),
             partial: run.is_partial(),
             jobs,
+            reasons,
             wait: Distribution::of(waits),
             turnaround: Distribution::of(turnarounds),
             bounded_slowdown: Distribution::of(slowdowns),

@@ -2,6 +2,7 @@ use super::*;
 use crate::outcome::{Ending, Outcome};
 use crate::run::{Faults, Placement, Run};
 use crate::workload::Submission;
+use gridweave_core::job::Refusal;
 use gridweave_core::time::Time;
 use gridweave_core::wire::Kind;
 use gridweave_sim::engine::Traffic;
@@ -40,7 +41,7 @@ fn small() -> (Workload, Run) {
         outcomes: vec![
             ran(0, 10),
             ran(10, 30),
-            Outcome::Rejected,
+            Outcome::Rejected(Refusal::NoStart),
             Outcome::Unfinished { start: None },
         ],
         placement: Placement::Interchangeable,
@@ -90,6 +91,7 @@ fn a_summary_counts_and_weighs() {
         skipped: 2,
     };
     assert_eq!(summary.jobs, jobs);
+    assert_eq!(summary.reasons, [("NoStart".to_owned(), 1)].into());
     assert!(summary.partial);
     assert_eq!(
         (summary.wait.unwrap().mean, summary.wait.unwrap().max),

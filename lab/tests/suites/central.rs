@@ -1,5 +1,6 @@
 //! The limits of the centralised schedulers: what they refuse, reject and leave unfinished, and what the digest covers.
 
+use gridweave_core::job::Refusal;
 use gridweave_core::resource::{Capability, Dimensions, Kind, Requirement, Speed};
 use gridweave_core::time::{Span, Time};
 use gridweave_lab::grid::{Grid, Mixed, Profile};
@@ -99,7 +100,7 @@ fn a_job_that_can_never_run_is_rejected_and_delays_no_other() {
     let jobs = workload(vec![job(1, 0, 5, 10), job(2, 0, 4, 10), nothing, no_time]);
     for central in Central::ALL {
         let run = run(central, &Grid::Uniform(4), &jobs).unwrap();
-        let rejected = Outcome::Rejected;
+        let rejected = Outcome::Rejected(Refusal::TooLarge);
         assert_eq!(run.outcomes, [rejected, ran(0, 10), rejected, rejected]);
         assert_eq!(run.events, 6, "four arrivals, a start and an end");
     }
@@ -110,12 +111,12 @@ fn a_grid_without_nodes_rejects_every_job() {
     let jobs = workload(vec![job(1, 0, 1, 10)]);
     for central in Central::ALL {
         let run = run(central, &Grid::Uniform(0), &jobs).unwrap();
-        assert_eq!(run.outcomes, [Outcome::Rejected]);
+        assert_eq!(run.outcomes, [Outcome::Rejected(Refusal::TooLarge)]);
     }
     let run = run(Central::Greedy, &desktops(&[]), &jobs).unwrap();
     assert_eq!(
         (run.outcomes, run.nodes),
-        (vec![Outcome::Rejected], vec![None])
+        (vec![Outcome::Rejected(Refusal::TooLarge)], vec![None])
     );
 }
 
@@ -229,7 +230,7 @@ fn a_requirement_that_no_node_meets_is_rejected() {
     let mut jobs = workload(vec![job(1, 0, 1, 10)]);
     jobs.requirements = vec![Requirement::any().with(cores, 3)];
     let run = run(Central::Greedy, &Grid::Mixed(mixed), &jobs).unwrap();
-    assert_eq!(run.outcomes, [Outcome::Rejected]);
+    assert_eq!(run.outcomes, [Outcome::Rejected(Refusal::TooLarge)]);
 }
 
 #[test]

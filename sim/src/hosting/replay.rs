@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
-use gridweave_core::job::{Command, Failure, Job, News, Notice, Outcome};
+use gridweave_core::job::{Command, Failure, Job, News, Notice, Outcome, Refusal};
 use gridweave_core::rng::Choose;
 use gridweave_core::time::{Span, Time};
 use gridweave_core::trace::Tally;
@@ -70,9 +70,9 @@ pub enum Fate {
         end: Time,
     },
     /// It was never taken: no such grid could run it.
-    Rejected,
-    /// It was taken, and then failed with a reason that its submitter told.
-    Failed,
+    Rejected(Refusal),
+    /// It was taken, and then failed; `None` if its submitter told no reason.
+    Failed(Option<Failure>),
     /// It was submitted, and its outcome was never told.
     Lost,
     /// Its submitter went down for good, so that no node can tell its outcome.
@@ -290,7 +290,7 @@ impl Replaying<'_, '_> {
         let node = self.rng.pick(&self.joined).copied().unwrap_or_default();
         match self.jobs.job(index) {
             Some(job) => self.give(now, node, job),
-            None => self.close(index, Fate::Rejected),
+            None => self.close(index, Fate::Rejected(Refusal::NoMatch)),
         }
     }
 
@@ -418,8 +418,9 @@ impl Replaying<'_, '_> {
                 start: ran.start,
                 end: ran.end,
             },
-            (News::Failed(Failure::Refused(_)), _) => Fate::Rejected,
-            _ => Fate::Failed,
+            (News::Failed(Failure::Refused(why)), _) => Fate::Rejected(why),
+            (News::Failed(why), _) => Fate::Failed(Some(why)),
+            _ => Fate::Failed(None),
         }
     }
 

@@ -184,7 +184,7 @@ impl Observer for Watch {
 fn outcomes(case: &Case, jobs: &[Job], plan: &Plan) -> Vec<Outcome> {
     let all = case.jobs.iter().zip(jobs).zip(&plan.starts);
     let one = |((raw, job), start): ((&Raw, &Job), &Option<u64>)| match *start {
-        None => Outcome::Rejected,
+        None => Outcome::Rejected(gridweave_core::job::Refusal::TooLarge),
         Some(start) => Outcome::Ran {
             start: Time::from_micros(start),
             end: Time::from_micros(start + job.actual),

@@ -110,7 +110,7 @@ fn greedy_places_every_job_where_its_rule_says_on_nodes_that_differ() {
                 (Outcome::Ran { start, end, .. }, Some(node)) => {
                     Some((start.as_micros(), end.as_micros(), node as usize))
                 }
-                (Outcome::Rejected, None) => None,
+                (Outcome::Rejected(_), None) => None,
                 other => panic!("all others run somewhere: {other:?}"),
             })
             .collect();

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use gridweave_core::job::Refusal;
 use gridweave_core::time::{Span, Time};
 
 use super::Run;
@@ -183,7 +184,7 @@ pub(super) fn drive<P: Policy>(
                 }
                 Admission::Rejected => {
                     done += 1;
-                    floor.outcomes[job as usize] = Outcome::Rejected;
+                    floor.outcomes[job as usize] = Outcome::Rejected(Refusal::TooLarge);
                 }
             }
         }
