@@ -121,7 +121,10 @@ fn a_job_that_the_scheduler_cannot_honour_is_rejected() {
         &hosting(),
         &Monitor::default(),
     );
-    assert_eq!(run.outcomes, [Outcome::Rejected(Refusal::UnsupportedDemand); 5]);
+    assert_eq!(
+        run.outcomes,
+        [Outcome::Rejected(Refusal::UnsupportedDemand); 5]
+    );
     assert_eq!(run.violations, 0);
 }
 

@@ -160,6 +160,10 @@ fn seeds_that_once_broke_an_invariant_hold() {
         (Scheduler::Desktop, 10_418_015_028_023),
         // A job whose name a liar had taken got no outcome: `Known` was said of it, which is none.
         (Scheduler::Criteria, 777_001_245),
+        // Liars sent requests to enter the second space round, under ever other names.
+        (Scheduler::Desktop, 4_030_845_383_231),
+        // A node that was doomed went down in the calm, and kept a hold for as long as its lease.
+        (Scheduler::Asap, 4_030_845_350_816),
         // The runs of these three take long, so a debug build leaves them out.
         // A leaver refused a job that it had had before a crash, and still ran it.
         (Scheduler::Criteria, 913),

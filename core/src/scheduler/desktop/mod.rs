@@ -604,6 +604,7 @@ impl<const D: usize> Desktop<D> {
         }
         self.round = round.wrapping_add(1);
         self.wait_for_round(self.config.round, cx);
+        self.relay.enters = 0;
         self.ask_first_peers_at_times(cx);
         self.forget_strangers();
         self.refresh_balloon(cx);
@@ -700,7 +701,18 @@ impl<const D: usize> Desktop<D> {
                         } => self.route(job, quest, point, hops, cx),
                         Errand::Hunt { job, quest, trail } => self.hunt(job, quest, trail, cx),
                         Errand::Gather(gather) => self.on_gather(from, gather, cx),
+                        // The node asks again.
+                        Errand::Enter { .. } if self.would_return_to(from) => {}
                         Errand::Enter { node, stand, hops } => self.enter(node, stand, hops, cx),
+                        Errand::Forage {
+                            job,
+                            quest,
+                            trail,
+                            way: Way::Rendezvous,
+                            ..
+                        } if self.would_return_to(from) => {
+                            self.conclude_hunt(&job, quest, &trail, cx);
+                        }
                         Errand::Forage {
                             job,
                             quest,

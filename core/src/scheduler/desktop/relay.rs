@@ -23,6 +23,10 @@ const TRIES: u8 = 4;
 /// How many searches that it sent on a node remembers.
 const SENT_ON: usize = 64;
 
+/// How many errands to the rendezvous a node sends on in a round: many nodes may want to enter through one. Liars that
+/// send each of them round, under another name, cannot make them more than that.
+pub(super) const MOST_ENTERS: u16 = 512;
+
 /// How often a search may visit one node: on its way to a point, on its way outwards, and once more for each in case
 /// nodes are wrong about each other's zones. Without this bound, liars could keep a search going round.
 const MOST_ROUNDS: u8 = 4;
@@ -34,6 +38,8 @@ pub(super) struct Relay<const D: usize> {
     pending: VecDeque<Pending<D>>,
     heard: VecDeque<(NodeId, u32)>,
     sent_on: VecDeque<SentOn>,
+    /// How many errands to the rendezvous were sent on in this round.
+    pub(super) enters: u16,
 }
 
 /// A search that was sent on. `hops`: how many it had left; `rounds`: how often it came, each time with fewer left.
@@ -58,6 +64,7 @@ impl<const D: usize> Default for Relay<D> {
     fn default() -> Self {
         Self {
             last: 0,
+            enters: 0,
             pending: VecDeque::new(),
             heard: VecDeque::new(),
             sent_on: VecDeque::new(),

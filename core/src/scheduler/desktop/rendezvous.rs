@@ -7,6 +7,7 @@
 
 use super::Desktop;
 use super::message::{Errand, Members, Message, Stand};
+use super::relay::MOST_ENTERS;
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::overlay::can::{self, Hop, Point};
@@ -87,6 +88,13 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
+    /// Whether an errand to the rendezvous would come back to the node that sent it here. Among liars it would go round
+    /// until its hops are used up.
+    pub(super) fn would_return_to(&self, from: NodeId) -> bool {
+        let origin = origin();
+        matches!(self.can.next_hop(&origin), Hop::To(_)) && self.can.is_astray(from, &origin)
+    }
+
     /// Sends a node's stand on to the rendezvous, or handles it if this node is the rendezvous.
     pub(super) fn enter(
         &mut self,
@@ -97,7 +105,8 @@ impl<const D: usize> Desktop<D> {
     ) {
         let hops = hops.min(self.config.hops);
         match (self.can.next_hop(&origin()), hops.checked_sub(1)) {
-            (Hop::To(to), Some(hops)) => {
+            (Hop::To(to), Some(hops)) if self.relay.enters < MOST_ENTERS => {
+                self.relay.enters = self.relay.enters.saturating_add(1);
                 self.run_errand(to, Errand::Enter { node, stand, hops }, cx);
             }
             (Hop::Here, _) => self.at_rendezvous(node, stand, cx),

@@ -73,8 +73,16 @@ impl Host<'_> {
         since.filter(|(count, _)| *count > 0).collect()
     }
 
-    /// Submits some jobs at once to the idle grid, and checks what they cost.
+    /// How often nodes went down.
+    fn crashes(&self) -> u32 {
+        let all = self.all();
+        all.map(|node| self.host.watch.crashes(node)).sum()
+    }
+
+    /// Submits some jobs at once to the idle grid, and checks what they cost. They show nothing if a node goes down that
+    /// was doomed to do so after some more effects.
     fn probe(&mut self) {
+        let crashes = self.crashes();
         let before = self.host.grid.said_of_jobs();
         let first = self.jobs.len();
         for number in first..self.facts.jobs.len() {
@@ -83,8 +91,8 @@ impl Host<'_> {
             self.jobs.push(Hosted::new(job, PROBE));
             self.submit(number);
         }
-        self.watch_probes();
-        if self.host.watch.breach().is_some() {
+        self.watch_probes(crashes);
+        if self.host.watch.breach().is_some() || self.crashes() > crashes {
             return;
         }
         let probes = first..self.jobs.len();
@@ -107,8 +115,8 @@ impl Host<'_> {
         }
     }
 
-    /// Runs until the probes are over, or an invariant breaks.
-    fn watch_probes(&mut self) {
+    /// Runs until the probes are over, or an invariant breaks. Before them there were so many crashes.
+    fn watch_probes(&mut self, crashes: u32) {
         let deadline = self.host.now + PROBED;
         let mut aimless: BTreeSet<(NodeId, JobId)> = BTreeSet::new();
         let mut looks = 0;
@@ -120,6 +128,7 @@ impl Host<'_> {
             looks = if still.is_empty() { 0 } else { looks + 1 };
             aimless = if still.is_empty() { found } else { still };
             if looks >= LOOKS
+                && self.crashes() == crashes
                 && let Some((node, job)) = aimless.first()
             {
                 let what =

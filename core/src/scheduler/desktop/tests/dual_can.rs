@@ -1,8 +1,9 @@
 //! The second space: its members, how they join, and how searches use it.
 
 use super::super::dual_can::AGAIN;
+use super::super::relay::MOST_ENTERS;
 use super::*;
-use crate::overlay::can::Zone;
+use crate::overlay::can::{Point, Zone};
 
 fn dual() -> Config {
     with(Residues::DualCan)
@@ -435,4 +436,36 @@ fn a_joiner_of_a_full_second_space_soon_asks_the_rendezvous() {
     assert!(!is_joining(&network), "it does not ask by itself as well");
     network.pass(2);
     assert!(is_joining(&network));
+}
+
+#[test]
+fn in_a_round_a_node_sends_on_only_so_many_requests_to_enter() {
+    let mut network = Network::new(dual(), &[(4, 16), (2, 8)]);
+    let is_rendezvous = |node: &Node| {
+        node.can()
+            .zone()
+            .is_some_and(|it| it.contains(&Point::new([0; 3])))
+    };
+    let other = [id(0), id(1)]
+        .into_iter()
+        .find(|node| !is_rendezvous(&network.nodes[node]));
+    let other = other.expect("there is one rendezvous");
+    let mut sent_on = |network: &mut Network| {
+        let before = network.events.len();
+        for node in 0..u64::from(MOST_ENTERS) + 9 {
+            let errand = Errand::Enter {
+                node: id(100 + node),
+                stand: Stand::Outside,
+                hops: 9,
+            };
+            let message = Message::Errand { number: 0, errand };
+            let from = id(77);
+            network.feed(other, Event::Message { from, message });
+        }
+        network.events.len() - before
+    };
+    assert_eq!(sent_on(&mut network), usize::from(MOST_ENTERS));
+    assert_eq!(sent_on(&mut network), 0);
+    network.pass(2 * network.config.round.as_secs());
+    assert_eq!(sent_on(&mut network), usize::from(MOST_ENTERS));
 }
