@@ -203,7 +203,7 @@ fn a_member_that_crashes_is_gone_from_the_second_space() {
     }
     assert_eq!(network.members().len(), 4);
     // First a node that is not the rendezvous crashes, then the rendezvous.
-    let origin = can::Point::new([0; 3]);
+    let origin = Point::new([0; 3]);
     for is_rendezvous in [false, true] {
         let mut nodes = network.nodes.iter();
         let gone = nodes.find(|(_, node)| {
@@ -249,7 +249,7 @@ fn without_the_second_space_no_message_about_it_is_sent() {
     let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
     network.submit(0, job(1, 3, 8));
     network.pass(60);
-    let point = can::Point::new([1, 2, 3]);
+    let point = Point::new([1, 2, 3]);
     for message in [
         Message::Members(Members::new()),
         Message::Residue {
@@ -450,7 +450,7 @@ fn in_a_round_a_node_sends_on_only_so_many_requests_to_enter() {
         .into_iter()
         .find(|node| !is_rendezvous(&network.nodes[node]));
     let other = other.expect("there is one rendezvous");
-    let mut sent_on = |network: &mut Network| {
+    let sent_on = |network: &mut Network| {
         let before = network.events.len();
         for node in 0..u64::from(MOST_ENTERS) + 9 {
             let errand = Errand::Enter {
