@@ -175,7 +175,7 @@ impl Command {
     }
 
     /// What a host asks, as its scheduler passes it on. `refused` says why the scheduler refuses a new job. `None` if
-    /// it is about a foreign site: no scheduler with a desk stands before one.
+    /// the desk has no part in it: in overlays and foreign sites.
     pub fn from_host(command: &job::Command, refused: Option<Refusal>) -> Option<Self> {
         Some(match *command {
             job::Command::Submit { job, ref payload } => Self::Submit {

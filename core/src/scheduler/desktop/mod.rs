@@ -71,6 +71,7 @@ mod dual_can;
 mod foraging;
 mod gathering;
 mod matching;
+mod membership;
 mod message;
 mod migration;
 mod ownership;
@@ -95,7 +96,7 @@ use balloons::Balloons;
 use dual_can::ResidueSpace;
 use migration::{Migration, Promise};
 use relay::Relay;
-use status::{Known, fresh};
+use status::Known;
 
 use super::duty::Duty;
 use crate::config::ConfigError;
@@ -104,7 +105,7 @@ use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{
     self, Criterion, Demand, Failure, Job, News, Notice, Payload, Placement, Refusal, Scope,
 };
-use crate::machine::{Context, Embed, Event, Machine, Violation};
+use crate::machine::{Context, Event, Machine, Violation};
 use crate::overlay::can::{self, Can, Grant};
 use crate::overlay::flood::Seen;
 use crate::queue::BackfillQueue;
@@ -252,53 +253,7 @@ pub enum Record {
     Draining,
 }
 
-/// Embeds the overlay in a node. Heartbeats carry the node's status.
-struct AsCan<'a> {
-    status: &'a Shared<Status>,
-    joined: bool,
-    evicted: bool,
-    unanswered: bool,
-}
-
-impl<const D: usize> Embed<Can<D>, Desktop<D>> for AsCan<'_> {
-    fn message(&mut self, message: can::Message<D>) -> Message<D> {
-        let status = message.is_heartbeat().then(|| self.status.clone());
-        Message::Overlay { message, status }
-    }
-    fn timer(&mut self, timer: can::Timer) -> Timer {
-        Timer::Overlay(timer)
-    }
-    fn key(&mut self, key: can::Key) -> Key {
-        Key::Overlay(key)
-    }
-    fn record(&mut self, record: can::Record) -> Record {
-        Record::Overlay(record)
-    }
-    fn notice(&mut self, notice: can::Notice<D>, _: &mut dyn Context<Desktop<D>>) {
-        match notice {
-            can::Notice::Joined => self.joined = true,
-            can::Notice::Evicted => self.evicted = true,
-            can::Notice::Unanswered(_) => self.unanswered = true,
-            _ => {}
-        }
-    }
-}
-
-/// The commands to join through one of these. The overlay asks the first, and keeps the others for the next tries.
-fn joins<const D: usize>(introducers: &Introducers) -> Vec<can::Command<D>> {
-    let joins = introducers.as_told();
-    joins
-        .map(|introducer| can::Command::Join { introducer })
-        .collect()
-}
-
 impl<const D: usize> Desktop<D> {
-    /// From this many unanswered requests to join on, a node founds its own space with a chance of 1/4 each time.
-    const FOUNDS_AFTER: u8 = 8;
-
-    /// In every so many rounds a node looks for another overlay through a peer that its bootstrap names.
-    const ASKS_AGAIN: u32 = 32;
-
     /// A node without jobs. All nodes need the same configuration. Unless it is [placed](Bootstrap::Placed), the node
     /// draws its virtual coordinates from the generator.
     pub fn new(
@@ -470,37 +425,6 @@ impl<const D: usize> Desktop<D> {
         self.queue.pool().dimensions()
     }
 
-    fn overlay(&mut self, event: Event<Can<D>>, cx: &mut dyn Context<Self>) {
-        let mut embed = AsCan {
-            status: fresh(&mut self.status, &self.queue, self.speed),
-            joined: false,
-            evicted: false,
-            unanswered: false,
-        };
-        self.can.handle(event, &mut cx.lift(&mut embed));
-        if embed.unanswered {
-            self.unanswered = self.unanswered.saturating_add(1);
-            let found = self.unanswered >= Self::FOUNDS_AFTER && cx.rng().below(4) == 0;
-            let commands = match &self.bootstrap {
-                // All nodes may have crashed at once. If several found a space, all but one yield when they meet.
-                _ if found => Vec::from([can::Command::Found]),
-                // The introducers may still be in the overlay.
-                Bootstrap::Join(introducers) => joins(introducers),
-                Bootstrap::Alone | Bootstrap::Placed(..) => Vec::new(),
-            };
-            for command in commands {
-                self.can
-                    .handle(Event::Command(command), &mut cx.lift(&mut embed));
-            }
-        }
-        if embed.joined {
-            self.unanswered = 0;
-        }
-        if embed.evicted {
-            self.balloons.clear();
-        }
-    }
-
     /// What a job takes of a node: what it names, and at least one core.
     fn needs(&self, job: &Job) -> Requirement {
         let named = job.requirement.value(self.cores).unwrap_or(1).max(1);
@@ -521,64 +445,6 @@ impl<const D: usize> Desktop<D> {
         self.get_into_overlay(cx);
         self.start_custodies(cx);
         self.begin_rounds(cx);
-    }
-
-    /// Enters the overlay as the bootstrap says. A restarted founder joins through peers it knew, if it knew any.
-    fn get_into_overlay(&mut self, cx: &mut dyn Context<Self>) {
-        let commands = match &self.bootstrap {
-            // It asks peers from its disk, and founds a space if none answers.
-            Bootstrap::Alone if self.can.is_joining() => return,
-            Bootstrap::Alone => Vec::from([can::Command::Found]),
-            Bootstrap::Join(introducers) => joins(introducers),
-            Bootstrap::Placed(_, grant) => Vec::from([can::Command::Place(grant.clone())]),
-        };
-        for command in commands {
-            self.overlay(Event::Command(command), cx);
-        }
-        if matches!(self.bootstrap, Bootstrap::Placed(..)) && self.can.zone().is_none() {
-            // It had that zone in an earlier life. The peers on its disk may be gone, so it also asks the neighbours
-            // of its first zone.
-            let around: can::Known = self.first_peers().collect();
-            if around.is_empty() && !self.can.is_joining() {
-                self.overlay(Event::Command(can::Command::Found), cx);
-            }
-            for introducer in around {
-                self.overlay(Event::Command(can::Command::Join { introducer }), cx);
-            }
-        }
-    }
-
-    /// All nodes that it may ask for help with its overlay: neighbours, contacts, and those that its bootstrap names.
-    pub fn contacts(&self) -> impl Iterator<Item = NodeId> {
-        let neighbours = self.can.neighbours().map(can::Neighbour::id);
-        let contacts = self.can.known().iter().chain(self.can.missed()).copied();
-        neighbours.chain(contacts).chain(self.first_peers())
-    }
-
-    /// The peers that the bootstrap names.
-    fn first_peers(&self) -> impl Iterator<Item = NodeId> {
-        let (introducers, placed) = match &self.bootstrap {
-            Bootstrap::Alone => (None, None),
-            Bootstrap::Join(introducers) => (Some(introducers.as_told()), None),
-            Bootstrap::Placed(_, grant) => (None, Some(grant.get().neighbours.iter())),
-        };
-        let around = placed.into_iter().flatten().map(|entry| entry.name.id);
-        let peers = introducers.into_iter().flatten().chain(around);
-        peers.filter(|id| *id != self.me).take(can::KNOWN)
-    }
-
-    /// Looks for another overlay through one of its first peers in turn. Nodes that lost their disks, and nodes that
-    /// were cut off from these, may know nobody of each other's overlay; what a bootstrap names is never lost.
-    fn ask_first_peers_at_times(&mut self, cx: &mut dyn Context<Self>) {
-        if !self.round.is_multiple_of(Self::ASKS_AGAIN) {
-            return;
-        }
-        let turn = (self.round / Self::ASKS_AGAIN) as usize;
-        let count = self.first_peers().count();
-        let next = turn.checked_rem(count);
-        if let Some(introducer) = next.and_then(|next| self.first_peers().nth(next)) {
-            self.overlay(Event::Command(can::Command::Join { introducer }), cx);
-        }
     }
 
     /// Rounds begin at a random point of the first one, so that nodes that start together do not act together.

@@ -1,5 +1,6 @@
 //! Crashes of nodes and losses of messages.
 
+use super::super::membership::FOUNDS_AFTER;
 use super::*;
 use crate::rng::Zeros;
 
@@ -158,12 +159,12 @@ fn a_joiner_without_answers_founds_a_space_after_some_requests() {
     let mut unanswered = 0;
     while node.can().zone().is_none() {
         unanswered = node.unanswered;
-        assert!(unanswered < Node::FOUNDS_AFTER, "it goes on asking");
+        assert!(unanswered < FOUNDS_AFTER, "it goes on asking");
         let (at, timer) = next.expect("it asks again");
         next = feed(&mut node, Event::Timer(timer), at);
     }
     // It founded at the first chance, and the count begins anew.
-    assert_eq!((unanswered, node.unanswered), (Node::FOUNDS_AFTER - 1, 0));
+    assert_eq!((unanswered, node.unanswered), (FOUNDS_AFTER - 1, 0));
 }
 
 #[test]
