@@ -93,7 +93,7 @@ fn search(reservations: u64, count: u32, answer: Answer) -> (Workload, CommonSea
 }
 
 #[library_benchmark]
-#[bench::of_256(args = (256, 128), setup = candidates, config = at_most(36_571_890))]
+#[bench::of_256(args = (256, 128), setup = candidates, config = at_most(40_758_621))]
 fn a_selection_by_breeding(
     (workload, mut selector): (select::Workload, Selector),
 ) -> (select::Workload, Selector) {
@@ -170,7 +170,7 @@ enum Passing {
 }
 
 #[library_benchmark]
-#[bench::in_order(args = (Passing::InOrder), setup = full_cluster, config = at_most(119_643))]
+#[bench::in_order(args = (Passing::InOrder), setup = full_cluster, config = at_most(124_918))]
 #[bench::backfilling(args = (Passing::Backfilling), setup = full_cluster, config = at_most(1_095_581))]
 fn bid_for_a_job_on_a_cluster(site: SiteQueue) -> SiteQueue {
     let job = QueuedJob::new(JobId::new(9_999), Span::from_secs(60));
@@ -250,7 +250,7 @@ fn gossiping(nodes: u32) -> Overlay {
 }
 
 #[library_benchmark]
-#[bench::of_100(args = (100), setup = gossiping, config = at_most(10_195_828))]
+#[bench::of_100(args = (100), setup = gossiping, config = at_most(10_485_810))]
 fn ten_cycles_of_cyclon(mut overlay: Overlay) -> Overlay {
     cyclon::run(&mut overlay, 10);
     overlay
@@ -312,7 +312,7 @@ fn a_message_as_bytes_and_back(message: Message<8>) -> Message<8> {
 }
 
 #[library_benchmark]
-#[bench::the_bundled_week(config = at_most(6_814_063))]
+#[bench::the_bundled_week(config = at_most(6_905_706))]
 fn reading_a_trace() -> usize {
     black_box(bundled()).workload.jobs.len()
 }
