@@ -18,13 +18,14 @@
 use gridweave_core::job::{Failure, Refusal};
 use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::config::setting::words;
 use crate::workload::Submission;
 use crate::workload::generate::actual_run_time;
 
 /// The outcome of a job.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Outcome {
     /// It ran.
     Ran {
@@ -54,7 +55,7 @@ pub enum Outcome {
 }
 
 /// How a job ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Ending {
     /// It ran to its end.
     Completed,

@@ -35,7 +35,7 @@ section! {
         pub stretch: Option<f64>,
         /// Times of submission are scaled so that the run times make this load (PROTOCOLS D19).
         pub load: Option<f64>,
-        /// Times of submission, run times and requested times are rounded up to multiples of this (PROTOCOLS D5).
+        /// Run times and requested times are rounded up to multiples of this (PROTOCOLS D5).
         pub slot: Option<Span>,
         /// The parameters of P3's jobs and nodes.
         pub aria: Aria,

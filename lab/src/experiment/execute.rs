@@ -64,16 +64,21 @@ impl Prepared {
         let meter = Meter::start();
         let run = self.config.scheduler.side().simulate(self, monitor)?;
         let cost = meter.stop(run.events);
+        Ok(self.results(run, cost))
+    }
+
+    /// The results of a run of this experiment.
+    pub(crate) fn results(&self, run: Run, cost: Cost) -> Results {
         let facts = self.facts();
         let series = series(&facts, &run, self.config.report.window);
         let threshold = self.config.report.slowdown_threshold;
         let summary = Summary::new(&facts, &run, &series, threshold);
-        Ok(Results {
+        Results {
             run,
             series,
             summary,
             cost,
-        })
+        }
     }
 }
 

@@ -73,10 +73,9 @@ pub fn main() -> ExitCode {
             let runs = if *costs { Runs::Apart } else { Runs::Together };
             sweep::sweep(&session, file, out, runs)
         }
-        Some(Action::Reproduce { paper, choice }) if paper == "all" => {
-            reproduce::all(&session, choice)
+        Some(Action::Reproduce { paper, choice }) => {
+            reproduce::reproduce(&session, paper.as_deref(), choice)
         }
-        Some(Action::Reproduce { paper, choice }) => reproduce::paper(&session, paper, choice),
         Some(Action::Torture(options)) => torture::torture(&session, options),
         Some(Action::Trace(TraceAction::Info { file, nodes })) => {
             trace::info(&session, file, *nodes)

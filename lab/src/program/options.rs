@@ -104,8 +104,8 @@ pub(super) enum Action {
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce {
         /// Which paper, or all one after the other
-        #[arg(value_parser = ["p1", "p2", "p3", "p4", "all"])]
-        paper: String,
+        #[arg(value_parser = ["p1", "p2", "p3", "p4", "all"], required_unless_present_any = ["stale", "records"])]
+        paper: Option<String>,
         #[command(flatten)]
         choice: Reproduction,
     },
@@ -144,7 +144,7 @@ Keys for --set are those of config.toml, such as:
   workload.estimates=kill|extend|exact|overrun
                                          what schedulers are told about run times
   workload.load=0.95                     submit times scaled to this load
-  workload.slot=60s                      all times of jobs rounded up to whole slots
+  workload.slot=60s                      run times rounded up to whole slots
   workload.from=1d workload.until=8d     a part of the trace
   workload.shape=serial                  parallel jobs split into serial ones
   grid.cores_per_node=8                  whole nodes instead of processors
@@ -179,8 +179,9 @@ How time and memory grow with nodes, with exponents:
   gridweave sweep benches/scale.toml --costs";
 
 const REPRODUCE_HELP: &str = "\
-Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, scale.
-Parts of p2: fig1, soonest, spread, traffic, latency, windows.
+Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, estimates,
+             delay, loss, churn, scale.
+Parts of p2: fig1, soonest, spread, traffic, latency, windows, estimates, delay, loss, churn.
 Parts of p3: fig1 to fig10, overlays, faults, trace (which needs --trace).
 Parts of p4: fig3, light, fig4, fig5, varieties, literal, sensitivity, residues, faults.
 
@@ -195,7 +196,10 @@ Files in the output folder:
 
 Examples:
   gridweave reproduce p1 --quick
-  gridweave reproduce p1 --only fig4,table3 --trace log.swf.gz --nodes 5000 --runs 3";
+  gridweave reproduce p1 --only fig4,table3 --trace log.swf.gz --nodes 5000 --runs 3
+  gridweave reproduce p3 --runs 10 --page docs/results/p3.md
+  gridweave reproduce --stale docs/results
+  gridweave reproduce --records docs/results/records --into README.md,docs/results/performance.md";
 
 /// What to make of a paper, and from which inputs.
 #[derive(Args, Clone, Debug)]
@@ -227,6 +231,52 @@ pub(super) struct Reproduction {
     /// Where results go, replacing earlier ones; with all, a folder per paper [default: gridweave-reproduce-PAPER]
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
+    /// Also write a page of results in Markdown; the parts that are not made now stay as they are in it
+    #[arg(long, value_name = "FILE", conflicts_with = "stale")]
+    pub(super) page: Option<PathBuf>,
+    /// Also write the page of each paper into this folder: p1.md and so on
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["page", "stale"])]
+    pub(super) pages: Option<PathBuf>,
+    /// Make nothing, but list and mark the parts of the pages in this folder whose code has changed since
+    #[arg(long, value_name = "DIR")]
+    pub(super) stale: Option<PathBuf>,
+    /// Make nothing, but put the records of benches and campaigns in this folder into the places of --into
+    #[arg(long, value_name = "DIR", requires = "into", conflicts_with_all = ["stale", "page", "pages"])]
+    pub(super) records: Option<PathBuf>,
+    /// The pages with places for records, each between two markers with the name of its record
+    #[arg(
+        long,
+        value_name = "FILE,FILE",
+        value_delimiter = ',',
+        requires = "records"
+    )]
+    pub(super) into: Vec<PathBuf>,
+    /// Where finished runs are kept, so that none is made twice; delete it whenever you like
+    #[arg(long, value_name = "DIR", default_value = "gridweave-kept")]
+    pub(super) kept: PathBuf,
+}
+
+impl Reproduction {
+    /// The quick run of all parts under seed 0, by which a page tells whether the code has changed.
+    pub(super) fn quick() -> Self {
+        Self {
+            quick: true,
+            only: Vec::new(),
+            trace: None,
+            nodes: None,
+            coordinates: None,
+            round_trips: None,
+            seed: 0,
+            runs: 1,
+            out: None,
+            page: None,
+            pages: None,
+            stale: None,
+            records: None,
+            into: Vec::new(),
+            kept: PathBuf::new(),
+        }
+    }
 }
 
 /// Which adversarial runs to make.

@@ -6,19 +6,27 @@
 //!
 //! Each run is made under every seed of a [`Sample`], and figures of a report are [`Estimate`]s over these seeds.
 
+pub(crate) mod chart;
+mod conditions;
 mod faults;
+pub(crate) mod kept;
 pub(crate) mod p1;
 pub(crate) mod p2;
 pub(crate) mod p3;
 pub(crate) mod p4;
+pub(crate) mod page;
+pub(crate) mod record;
 mod report;
 pub(crate) mod statistics;
+mod verdict;
 
-pub(crate) use report::{Cell, Report, Table};
+pub(crate) use report::{Cell, Report, Rules, Table};
+pub(crate) use verdict::{Claim, Finding};
 
 use std::path::PathBuf;
 
 use gridweave_core::time::Time;
+use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::experiment::{InputError, Prepared, Results, Waits};
@@ -48,6 +56,11 @@ impl Size {
             ),
         }
     }
+}
+
+/// The facts of a workload that is made up.
+fn generated(size: Size) -> Value {
+    json!({ "quick": size == Size::Quick })
 }
 
 /// The choices of the user. A paper refuses or ignores choices that it does not use.
@@ -89,6 +102,10 @@ pub(crate) struct Paper<S: 'static> {
     pub key: &'static str,
     /// Its title.
     pub title: &'static str,
+    /// What a reader of its page must know, in Markdown.
+    pub about: &'static str,
+    /// Facts about the workload.
+    pub facts: fn(&S) -> Value,
     /// Its tables and figures, in the order in which they are shown.
     pub parts: &'static [Part<S>],
 }
@@ -156,6 +173,10 @@ pub(crate) trait Reproducible: Sync {
     fn key(&self) -> &'static str;
     /// Its title.
     fn title(&self) -> &'static str;
+    /// What a reader of its page must know, in Markdown.
+    fn about(&self) -> &'static str;
+    /// Facts about the workload.
+    fn facts(&self) -> Value;
     /// The configuration that its runs begin with.
     fn base(&self) -> &Config;
     /// The names and titles of its parts.
@@ -185,6 +206,14 @@ impl<S: Sync> Reproducible for WithSetup<'_, S> {
 
     fn title(&self) -> &'static str {
         self.paper.title
+    }
+
+    fn about(&self) -> &'static str {
+        self.paper.about
+    }
+
+    fn facts(&self) -> Value {
+        (self.paper.facts)(self.setup)
     }
 
     fn base(&self) -> &Config {

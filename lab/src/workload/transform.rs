@@ -371,9 +371,8 @@ fn stretch(workload: &mut Workload, span: Span, scaled: Span) {
     });
 }
 
-/// Rounds times up to whole slots.
+/// Rounds run times and requested times up to whole slots. Jobs come when they come.
 fn round_up(workload: &mut Workload, slot: Span) {
-    move_submissions(workload, |at| at.round_up(slot));
     for job in &mut workload.jobs {
         job.run_time = job.run_time.round_up(slot);
         job.requested_time = job.requested_time.map(|time| time.round_up(slot));

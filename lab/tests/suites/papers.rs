@@ -18,7 +18,7 @@ fn a_reproduction_has_every_part_and_repeats() {
     let desk = Desk::new();
     let text = desk.good(&reproduce("--out all"));
     let report = desk.json("all/p1.json");
-    let parts = "fig4 fig5 fig6 table1 poll table2 table3 forward baselines scale";
+    let parts = "fig4 fig5 fig6 table1 poll table2 table3 forward baselines estimates delay loss churn scale";
     for part in parts.split(' ') {
         assert!(text.contains(part), "{part}");
         let csv = desk.read(&format!("all/p1/{part}.csv"));
@@ -28,14 +28,13 @@ fn a_reproduction_has_every_part_and_repeats() {
     // Published values are beside measured ones.
     let policies = &report["parts"]["table1"]["tables"][0]["rows"];
     assert_eq!(policies[2]["published schedules"], 72_000_000.0);
+    // Two hours of polls every two minutes; the run may end with its last job, before all nodes have polled.
     let polled = policies[2]["measured schedules"].as_f64();
-    assert_eq!(
-        polled,
-        NODES
-            .parse()
-            .ok()
-            .map(|nodes: f64| nodes * (nodes - 1.0).min(20.0) * 60.0),
-        "two hours of polls every two minutes"
+    let nodes: f64 = NODES.parse().expect("it is a number");
+    let all = nodes * (nodes - 1.0).min(20.0) * 60.0;
+    assert!(
+        polled > Some(0.98 * all) && polled <= Some(all),
+        "{polled:?} of {all}"
     );
     let overlays = &report["parts"]["table3"]["tables"][0]["rows"];
     assert_eq!(overlays[0]["push and pull alike"], "yes");
@@ -213,4 +212,92 @@ fn zones_are_whole(more: &str) -> (Desk, &'static str) {
         }
     }
     (desk, out)
+}
+
+#[test]
+fn a_page_has_verdicts_and_is_the_same_the_second_time() {
+    let desk = Desk::new();
+    let make = |only: &str| reproduce(&format!("--only {only} --page p1.md"));
+    desk.good(&make("fig5"));
+    let page = desk.read("p1.md");
+    for expected in [
+        "# P1 reproduced",
+        "| fig5 | `fig5` | quick run, no verdict |",
+        "Verdict on `fig5-nodes`: **nothing published**",
+        "![median waits by what jobs ask for, 95 %](p1/p1-fig5-properties.svg)",
+        "<!-- end of fig5 -->",
+    ] {
+        assert!(page.contains(expected), "{expected} is not in {page}");
+    }
+    assert!(desk.read("p1/p1-fig5-properties.svg").ends_with("</svg>\n"));
+    desk.good(&make("fig5"));
+    assert_eq!(desk.read("p1.md"), page);
+
+    // Another part is added in its place; those that are there stay.
+    desk.good(&make("fig4"));
+    let more = desk.read("p1.md");
+    let section = |page: &str, part: &str| {
+        let (_, rest) = page
+            .split_once(&format!("<!-- part {part},"))
+            .expect("it is there");
+        rest.split_once(&format!("<!-- end of {part}"))
+            .expect("it ends")
+            .0
+            .to_owned()
+    };
+    assert_eq!(section(&more, "fig5"), section(&page, "fig5"));
+    assert!(more.find("part fig4,") < more.find("part fig5,"));
+
+    // A file that is no such page is not touched.
+    desk.write("notes.md", b"# Notes\n");
+    let error = desk.bad(&reproduce("--only fig5 --page notes.md"));
+    assert!(error.contains("notes.md"), "{error}");
+    assert_eq!(desk.read("notes.md"), "# Notes\n");
+    let error = desk.bad(&reproduce("--only fig5 --page nowhere/p1.md"));
+    assert!(error.contains("no such folder"), "{error}");
+}
+
+#[test]
+fn a_page_whose_code_has_changed_is_marked_as_stale() {
+    let desk = Desk::new();
+    desk.good("reproduce p1 --quick --only fig5 --page p1.md");
+    let page = desk.read("p1.md");
+    desk.good("reproduce --stale .");
+    assert_eq!(desk.read("p1.md"), page);
+    // As if the code had been other when the page was made.
+    let (before, after) = page.split_once("quick run ").expect("it has a digest");
+    let (digest, _) = after.split_once(' ').expect("the digest ends");
+    let other = page.replace(digest, "00000000000000000000000000000000");
+    assert!(!before.contains("Stale"));
+    desk.write("p1.md", other.as_bytes());
+    let output = desk.run("reproduce --stale .");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("p1 fig5"));
+    assert!(desk.read("p1.md").contains("> **Stale:**"));
+    // A page that says so tells the truth.
+    desk.good("reproduce --stale .");
+    desk.make_folder("empty");
+    let error = desk.bad("reproduce --stale empty");
+    assert!(error.contains("no part"), "{error}");
+}
+
+#[test]
+fn records_are_put_into_their_places() {
+    let desk = Desk::new();
+    desk.make_folder("records");
+    let record =
+        r#"{ "command": "a", "commit": "b", "bare": true, "columns": ["x"], "rows": [[1500]] }"#;
+    desk.write("records/waits.json", record.as_bytes());
+    let page = "# A\n<!-- waits -->\n<!-- end of waits -->\nrest\n";
+    desk.write("a.md", page.as_bytes());
+    desk.good("reproduce --records records --into a.md");
+    let filled = desk.read("a.md");
+    assert!(
+        filled.contains("| 1,500 |") && filled.ends_with("\nrest\n"),
+        "{filled}"
+    );
+    desk.write("records/waits.json", b"{}");
+    let error = desk.bad("reproduce --records records --into a.md");
+    assert!(error.contains("waits.json"), "{error}");
+    assert_eq!(desk.read("a.md"), filled);
 }

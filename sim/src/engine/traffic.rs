@@ -4,11 +4,12 @@ use std::ops::AddAssign;
 
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::Kind;
+use serde::{Deserialize, Serialize};
 
 use super::kinds::Kinds;
 
 /// Messages, and what is in them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct KindTraffic {
     /// How many messages were sent.
     pub messages: u64,
@@ -27,8 +28,11 @@ impl AddAssign for KindTraffic {
 }
 
 /// Everything that was sent, by kind; lost messages count, copies made by the network do not.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+///
+/// What was read back can be looked at; it does not go on counting by kind.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
+    #[serde(skip)]
     known: Kinds,
     kinds: Vec<(String, KindTraffic)>,
     total: KindTraffic,
@@ -165,7 +169,7 @@ pub fn is_of(name: &str, kinds: &[&str]) -> bool {
 }
 
 /// Counts for windows of equal width. When there would be too many windows, their width doubles.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Windows<T> {
     width: Span,
     /// How many things are counted in each window.

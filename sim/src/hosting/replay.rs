@@ -9,7 +9,7 @@ use gridweave_core::time::{Span, Time};
 use gridweave_core::trace::Tally;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::invariant::Invariant;
 use super::watch::{Rooms, Terms, Watch, Wish, Word};
@@ -87,7 +87,7 @@ pub enum Fate {
 }
 
 /// What went wrong with nodes and jobs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Faults {
     /// How often a node went down.
     pub crashes: u64,

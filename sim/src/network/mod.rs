@@ -32,7 +32,7 @@ use gridweave_core::rand_core::Rng;
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Why a network configuration is refused.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
@@ -340,7 +340,7 @@ impl Network {
 }
 
 /// What happened to messages on the way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Mishaps {
     /// Lost by chance.
     pub lost: u64,

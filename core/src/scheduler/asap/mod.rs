@@ -326,7 +326,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             self.overlay.handle(Event::Command(command), &mut child);
         }
         self.view_changed(cx);
-        self.beat_at = self.config.beat().map(|period| cx.now() + period);
+        self.beat_at = self.first_beat(cx);
         let mut embed = AsDesk::default();
         self.desk.handle(Event::Start, &mut cx.lift(&mut embed));
         self.tell_changes(cx);

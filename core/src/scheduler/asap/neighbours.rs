@@ -5,8 +5,12 @@ use super::{Asap, Exchange};
 use crate::commit::Policy;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
+use crate::rng::Choose;
 use crate::schedule::{BusyTime, Snapshot, SnapshotOptions};
 use crate::time::{Interval, Span, Time};
+
+/// Into how many parts a period is divided to let nodes poll at different times.
+const PHASES: u32 = 256;
 
 /// A node of the view.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -120,6 +124,18 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             }
         }
         self.beat_at = self.config.beat().map(|period| now + period);
+    }
+
+    /// When subscriptions are renewed or neighbours polled for the first time. Each node polls at a phase of its own: if
+    /// all polled at the same instant, none would know of a job that another one placed just then.
+    pub(super) fn first_beat(&self, cx: &mut dyn Context<Self>) -> Option<Time> {
+        let period = self.config.beat()?;
+        let Exchange::Poll { .. } = self.config.exchange else {
+            return Some(cx.now() + period);
+        };
+        let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
+        let part = period.as_micros().checked_div(u64::from(PHASES));
+        Some(cx.now() + part.map_or(period, Span::from_micros).times(phase))
     }
 
     pub(super) fn on_subscribe(

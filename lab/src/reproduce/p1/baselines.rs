@@ -4,7 +4,7 @@ use super::{Planned, Setup, Trace};
 use crate::config::Config;
 use crate::experiment::{InputError, wait_difference, wait_ratio};
 use crate::outcome::Estimates;
-use crate::reproduce::{Case, Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::{Case, Finished, Part, Report, Rules, Sample, Table, part};
 use crate::schedulers::Scheduler;
 use crate::schedulers::asap::AsapConfig;
 use gridweave_core::scheduler::asap::Choice;
@@ -26,7 +26,7 @@ fn wide(config: &mut Config) {
 }
 
 /// The defaults of the program, instead of the paper's values.
-fn default(config: &mut Config) {
+pub(super) fn default(config: &mut Config) {
     let default = AsapConfig::default();
     config.rules.asap.max_hops = default.max_hops;
     config.rules.asap.breadth = default.breadth;
@@ -34,7 +34,10 @@ fn default(config: &mut Config) {
     config.rules.asap.rounds = default.rounds;
 }
 
-const CONTENDERS: [Case; 7] = [
+const CONTENDERS: [Case; 8] = [
+    Case("central-easy", "easy", |config| {
+        config.scheduler = Scheduler::CentralEasy;
+    }),
     Case("central-conservative", "conservative", |config| {
         config.scheduler = Scheduler::CentralConservative;
     }),
@@ -56,6 +59,15 @@ const CONTENDERS: [Case; 7] = [
         config.rules.asap.choice = Choice::BestFit;
     }),
 ];
+
+/// Whose rules a contender follows.
+fn rules(title: &str) -> Rules {
+    match title {
+        "asap, as in the paper" => Rules::Paper,
+        central if central.starts_with("central") => Rules::Other,
+        _ => Rules::Ours,
+    }
+}
 
 const TRACES: [Trace; 2] = [Trace::Plain, Trace::Compressed];
 
@@ -97,16 +109,21 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     ];
     let per_table = CONTENDERS.len() * TRACES.len();
     for ((name, title), samples) in titles.into_iter().zip(samples.chunks_exact(per_table)) {
-        let mut table = Table::new(
+        let mut table = Table::unpublished(
             name,
             title,
-            "scheduler | failures, plain | wait s, plain | - conservative s, plain | failures, 95 % | \
-             wait s, 95 % | / conservative, 95 %",
+            "scheduler | failures, plain | wait s, plain | - easy s, plain | failures, 95 % | wait s, 95 % | \
+             / easy, 95 % | / conservative, 95 %",
         );
-        let (plain, full) = (samples[0], samples[1]);
+        let (plain, full, conservative) = (samples[0], samples[1], samples[3]);
         for (Case(title, ..), pair) in CONTENDERS.iter().zip(samples.chunks_exact(2)) {
             let [ours, ours_full] = [pair[0], pair[1]];
-            table.push([
+            let to = |other: &Sample<'_>| {
+                ours_full.against(other, 2, &|run, other| {
+                    wait_ratio(&run.waits(), &other.waits())
+                })
+            };
+            let row = [
                 (*title).into(),
                 ours.mean(0, &Finished::not_done),
                 ours.mean(0, &Finished::mean_wait),
@@ -115,10 +132,10 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 }),
                 ours_full.mean(0, &Finished::not_done),
                 ours_full.mean(0, &Finished::mean_wait),
-                ours_full.against(&full, 2, &|run, full| {
-                    wait_ratio(&run.waits(), &full.waits())
-                }),
-            ]);
+                to(&full),
+                to(&conservative),
+            ];
+            table.push_by(rules(title), row);
         }
         tables.push(table);
     }

@@ -1,8 +1,9 @@
 //! Figure 4: requested and effective utilisation over time.
 
 use super::{Setup, Trace};
+use crate::reproduce::chart::Chart;
 use crate::reproduce::statistics::{mean, middle_half, pearson};
-use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::{Cell, Claim, Finished, Part, Report, Sample, Table, part};
 use crate::results::Row;
 
 pub(super) const FIG4: Part<Setup> = part(
@@ -153,5 +154,25 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         "a window gets the work of long jobs at once as RU and as EU over days, so the two correlate little where jobs are \
          longer than windows",
     ];
+    let findings = [
+        Claim::number("RU of the plain trace, %", 28.0, 0.1).judge(&table, 0, "measured RU"),
+        Claim::number("RU of the compressed trace, %", 95.0, 0.05).judge(&table, 1, "measured RU"),
+        Claim::number("EU at 95 % where RU is above 100, %", 90.0, 0.05)
+            .or_above(80.0)
+            .because("how full the grid is then depends on the jobs of the trace, and on how long windows with so much work last")
+            .judge(&table, 1, "EU where RU > 100"),
+        Claim::sentence("EU of a full grid, %", "above 90", 90.0..=100.0)
+            .or_above(80.0)
+            .because("what scheduling gets out of a full grid depends on the sizes of its jobs")
+            .judge(&table, 2, "EU in the middle half"),
+        Claim::sentence("correlation of EU with demand below 60 %", "EU equals RU", 0.95..=1.0)
+            .or_above(0.5)
+            .because("where demand is low for a while after an overload, the grid is still busy with what waited")
+            .judge(&table, 0, "correlation with demand there"),
+    ];
+    let chart = Chart::of(&series, &["trace"], "day", "effective")
+        .named("p1-fig4", "effective utilisation over time");
     Report::new([table, series], &notes, setup.size.caveat())
+        .judged(findings)
+        .drawn([chart])
 }

@@ -2,7 +2,8 @@
 
 use super::{PULLED, Planned, Setup, Trace};
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::chart::Chart;
+use crate::reproduce::{Cell, Claim, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::asap::PUSH;
 
 pub(super) const FIG6: Part<Setup> = part(
@@ -121,5 +122,47 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
          search and all that are in the answers of neighbours, which pull theirs first (D9)",
         "windows after the last submission are left out of the table",
     ];
+    // Each trace has a row for each band, and one for all windows.
+    let row = |trace: usize, band: usize| trace * (BANDS.len() + 1) + band;
+    let ratio = "measured pull / push";
+    let early = "here a search pulls few schedules as long as its first ring is enough, and many once schedules are full: the ratio follows how full they are, and RU of a window only in so far";
+    let findings = [
+        Claim::sentence(
+            "pull / push where RU is below 30, plain trace",
+            "close to 1",
+            0.5..=2.0,
+        )
+        .or_below(5.0)
+        .because(early)
+        .judge(&table, row(0, 0), ratio),
+        Claim::sentence(
+            "largest pull / push in a window where RU is above 100, at 95 %",
+            "up to 100",
+            30.0..=300.0,
+        )
+        .or_above(2.0)
+        .because(early)
+        .judge(&table, row(1, 3), "largest in a window"),
+        Claim::sentence(
+            "pull / push over all, plain trace",
+            "over 10",
+            10.0..=f64::INFINITY,
+        )
+        .or_above(1.0)
+        .because(early)
+        .judge(&table, row(0, 4), ratio),
+        Claim::sentence(
+            "pull / push over all, at 95 %",
+            "over 10",
+            10.0..=f64::INFINITY,
+        )
+        .or_above(1.0)
+        .because(early)
+        .judge(&table, row(1, 4), ratio),
+    ];
+    let chart = Chart::of(&series, &["trace"], "day", "ratio")
+        .named("p1-fig6", "schedules exchanged by Pull / by Push");
     Report::new([table, series], &notes, setup.size.caveat())
+        .judged(findings)
+        .drawn([chart])
 }

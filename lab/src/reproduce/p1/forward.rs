@@ -31,7 +31,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 }
 
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    let mut table = Table::new(
+    let mut table = Table::unpublished(
         "forward",
         "what more searches buy",
         "fwd | measured wait s | wait / fwd 5 | failures % | searches per job | messages of searches per job",

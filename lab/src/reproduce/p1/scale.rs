@@ -3,7 +3,7 @@
 use super::{Planned, SLOT, Setup};
 use crate::config::Source;
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Part, Report, Sample, Size, Table, part};
+use crate::reproduce::{Cell, Claim, Finished, Part, Report, Sample, Size, Table, part};
 use crate::results::Estimate;
 use crate::schedulers::asap::{GOSSIP, PULL, PUSH, SEARCH, SUBSCRIPTIONS};
 use crate::workload::generate::Grid5000Like;
@@ -156,7 +156,19 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         &workload,
         "push follows the nodes that jobs reserve, whose number per node is drawn; per reserved node that chance is gone",
     ];
-    Report::new([table], &notes, setup.size.caveat())
+    let last = table.rows.len().saturating_sub(1);
+    let size = "what grows a little is how much has been allocated by the end of the day, and with it what is pushed";
+    let findings = ["gossip", "search", "push per reserved node"].map(|column| {
+        Claim::sentence(
+            format!("{column}: spread over sizes, %"),
+            "the size does not matter",
+            0.0..=5.0,
+        )
+        .or_below(25.0)
+        .because(size)
+        .judge(&table, last, column)
+    });
+    Report::new([table], &notes, setup.size.caveat()).judged(findings)
 }
 
 #[cfg(test)]

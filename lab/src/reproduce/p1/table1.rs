@@ -4,7 +4,7 @@ use super::day::Day;
 use super::{PULLED, Planned, Setup};
 use crate::config::ConfigError;
 use crate::experiment::InputError;
-use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::{Cell, Claim, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::asap::ExchangeName;
 use crate::schedulers::asap::{NEW_LINK, OTHERS, POLL, PUSH, REFUSED};
 
@@ -129,5 +129,29 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
          that refuses is one (D10, D11)",
         "schedules in answers to searches beyond the first hop and after view changes are stated apart under Push and Poll (D8)",
     ]);
-    Report::new([table], &notes, setup.size.caveat())
+    let (ratio, failures) = ("measured / push", "measured failures %");
+    let day = "the published day is not named, and the ratio follows how many jobs come on it and how full schedules are";
+    let days = [("low", 0), ("high", 3)];
+    let findings = days.into_iter().flat_map(|(name, row)| {
+        [
+            Claim::number(format!("pull / push, {name} load"), 14.37, 0.5)
+                .or_above(1.0)
+                .because(day)
+                .judge(&table, row + 1, ratio),
+            Claim::number(format!("poll / push, {name} load"), 472.82, 0.5)
+                .or_above(10.0)
+                .because(day)
+                .judge(&table, row + 2, ratio),
+            Claim::number(format!("failures of push, {name} load, %"), 0.0, 0.0)
+                .or_below(0.1)
+                .because("a job for more nodes than a searcher sees within two hops fails (D1)")
+                .judge(&table, row, failures),
+            Claim::number(format!("failures of poll, {name} load, %"), 0.21, 0.5)
+                .or_above(0.01)
+                .because("the paper counts jobs whose first allocation was in conflict; here a job fails only after further allocations and another search (D10, D11), and busy days have more jobs at the same nodes")
+                .judge(&table, row + 2, failures),
+        ]
+    });
+    let findings: Vec<_> = findings.collect();
+    Report::new([table], &notes, setup.size.caveat()).judged(findings)
 }

@@ -15,6 +15,7 @@ use crate::config::NetworkConfig;
 use crate::config::network::connect;
 use crate::experiment::nodes::bootstrap;
 use crate::overlay::warmed_up;
+use crate::reproduce::Rules;
 use crate::schedulers::criteria::{CriteriaConfig, CriterionName};
 use crate::schedulers::criteria::{HINTS, Node as CriteriaNode};
 use gridweave_sim::engine::Simulation;
@@ -61,6 +62,14 @@ pub(super) const CONTENDERS: [Contender; 3] = [
 ];
 
 impl Contender {
+    /// Whose rules it follows.
+    pub(super) const fn rules(self) -> Rules {
+        match self.paper_selection {
+            true => Rules::Paper,
+            false => Rules::Ours,
+        }
+    }
+
     pub(super) fn config(self, helper: Helper) -> CriteriaConfig {
         let helpers = match self.exploration {
             Exploration::Basic => Vec::new(),

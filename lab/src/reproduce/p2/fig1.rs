@@ -5,7 +5,8 @@ use gridweave_core::select::Closest;
 
 use super::emulation::{CASES, CONTENDERS, ITERATIONS, SHOWN, case, cases, found};
 use super::{Setting, Setup, reference};
-use crate::reproduce::{Cell, Figures, Making, Measured, Part, Report, Table};
+use crate::reproduce::chart::Chart;
+use crate::reproduce::{Cell, Claim, Figures, Finding, Making, Measured, Part, Report, Table};
 use gridweave_sim::monitor::Monitor;
 
 pub(super) const FIG1: Part<Setup> = Part {
@@ -41,7 +42,7 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
         "cost / that of the centralised genetic algorithm",
         "nodes | job | protocol | iteration | ratio",
     );
-    let mut references = Table::new(
+    let mut references = Table::unpublished(
         "fig1-references",
         "the centralised schedules: sums of distances to the centroid, in milliseconds",
         "nodes | job | genetic | bound | genetic / bound",
@@ -59,7 +60,7 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
             row.push(contender.title.into());
             row.extend(SHOWN.map(|iteration| ratio(iteration, 0)));
             row.extend([10, 50].map(|iteration| ratio(iteration, 1)));
-            table.push(row);
+            table.push_by(contender.rules(), row);
             for iteration in 1..=usize::from(ITERATIONS) {
                 let mut row = setting.cells();
                 let number = Cell::from(iteration as u64);
@@ -74,5 +75,50 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
         "the bound: the nearest of each node, the best of these improved until nothing gets better; still a schedule, and so no less than the optimum",
         &setup.whereabouts(),
     ];
+    let findings: Vec<Finding> = setup
+        .settings()
+        .iter()
+        .enumerate()
+        .flat_map(|(number, setting)| judged(&table, number * CONTENDERS.len(), *setting))
+        .collect();
+    let charts = setup.settings().map(|setting| {
+        let mut own = data.clone();
+        own.rows.retain(|row| row[..2] == setting.cells());
+        let Setting { nodes, job } = setting;
+        Chart::of(&own, &["protocol"], "iteration", "ratio").named(
+            &format!("p2-fig1-{nodes}-{job}"),
+            &format!("cost / centralised: {job} of {nodes} nodes"),
+        )
+    });
     Report::new([table, references, data], &notes, setup.caveat())
+        .judged(findings)
+        .drawn(charts)
+}
+
+/// The verdicts on a setting, whose rows begin with that of the basic protocol.
+fn judged(table: &Table, basic: usize, Setting { nodes, job }: Setting) -> [Finding; 3] {
+    let setting = format!("{job} of {nodes}");
+    let weak = "on many nodes the genetic algorithm of the reference finds poor sets, and costs many times the bound";
+    [
+        Claim::sentence(
+            format!("proactive / centralised after 10 iterations, {setting}"),
+            "close to it",
+            0.0..=1.1,
+        )
+        .or_below(2.0)
+        .because(weak)
+        .judge(table, basic + 1, "10"),
+        Claim::sentence(
+            format!("basic / proactive after 10 iterations, {setting}"),
+            "always below the basic one",
+            1.0..=f64::INFINITY,
+        )
+        .judge_value(table, table.ratio(basic, basic + 1, "10")),
+        Claim::sentence(
+            format!("basic / proactive after 50 iterations, {setting}"),
+            "always below the basic one",
+            1.0..=f64::INFINITY,
+        )
+        .judge_value(table, table.ratio(basic, basic + 1, "50")),
+    ]
 }

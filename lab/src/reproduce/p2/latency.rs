@@ -50,7 +50,7 @@ fn measure(setup: &Setup, _: usize, seed: u64, _: &Monitor) -> Figures {
 }
 
 fn report(setup: &Setup, measured: &[Measured]) -> Report {
-    let mut table = Table::new(
+    let mut table = Table::unpublished(
         "latency",
         "median relative error of all predictions",
         "round trips | samples of each node | median error %",

@@ -25,9 +25,11 @@ use gridweave_core::rng::Choose;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::{Cell, Options, Paper, Size, p1};
+use super::conditions::{Conditioned, Contender, condition};
+use super::{Cell, Options, Paper, Rules, Size, generated, p1};
 use crate::config::Config;
 use crate::experiment::InputError;
+use crate::schedulers::Scheduler;
 use crate::schedulers::criteria::CriteriaConfig;
 use crate::schedulers::criteria::profile;
 use gridweave_sim::network::{Plane, RoundTrips};
@@ -36,6 +38,8 @@ use gridweave_sim::network::{Plane, RoundTrips};
 pub(crate) const PAPER: Paper<Setup> = Paper {
     key: "p2",
     title: "On the Feasibility of Decentralized Grid Scheduling",
+    about: include_str!("about.md"),
+    facts: |setup| generated(setup.size),
     parts: &[
         fig1::FIG1,
         soonest::SOONEST,
@@ -43,6 +47,10 @@ pub(crate) const PAPER: Paper<Setup> = Paper {
         traffic::TRAFFIC,
         latency::LATENCY,
         windows::WINDOWS,
+        condition::<Setup, 0>(),
+        condition::<Setup, 1>(),
+        condition::<Setup, 2>(),
+        condition::<Setup, 3>(),
     ],
 };
 
@@ -69,6 +77,23 @@ impl Setting {
     /// The first cells of its row.
     fn cells(self) -> Vec<Cell> {
         vec![u64::from(self.nodes).into(), u64::from(self.job).into()]
+    }
+}
+
+impl Conditioned for Setup {
+    const CONTENDERS: &'static [Contender] = &[Contender(
+        "criteria, the earliest start, by default",
+        "criteria",
+        Rules::Ours,
+        |config| config.scheduler = Scheduler::Criteria,
+    )];
+
+    fn size(&self) -> Size {
+        self.size
+    }
+
+    fn seed(&self) -> u64 {
+        self.base.seed
     }
 }
 

@@ -91,7 +91,7 @@ fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures 
 }
 
 fn report(setup: &Setup, measured: &[Measured]) -> Report {
-    let mut table = Table::new(
+    let mut table = Table::unpublished(
         "soonest",
         "hours until the job starts, after iterations",
         "nodes | job | protocol | earliest of all | 1 | 5 | 10 | 20 | 50",
@@ -109,7 +109,7 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
             let mut row = setting.cells();
             row.extend([contender.title.into(), hours(0)]);
             row.extend(SHOWN.map(hours));
-            table.push(row);
+            table.push_by(contender.rules(), row);
         }
     }
     let notes = [

@@ -35,7 +35,7 @@ fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figure
 }
 
 fn report(setup: &Setup, measured: &[Measured]) -> Report {
-    let mut table = Table::new(
+    let mut table = Table::unpublished(
         "spread",
         "sum of distances to the centroid / that of the centralised genetic algorithm after iterations: the larger the better; and / that of our own selection on all nodes",
         "nodes | job | protocol | 1 | 5 | 10 | 20 | 50 | 50 / own on all",
@@ -48,7 +48,7 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
             row.push(contender.title.into());
             row.extend(SHOWN.map(|iteration| ratio(iteration, 0)));
             row.push(ratio(50, 1));
-            table.push(row);
+            table.push_by(contender.rules(), row);
         }
     }
     let published = "nothing is published about this criterion; its helper overlay links each node to the farthest it knows, and is followed breadth first";

@@ -2,7 +2,8 @@
 
 use super::{Scenario, Setup};
 use crate::outcome::Outcome;
-use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::chart::Chart;
+use crate::reproduce::{Cell, Claim, Finished, Part, Report, Sample, Table, part};
 
 pub(super) const FIG1: Part<Setup> = part(
     "fig1",
@@ -71,5 +72,29 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         }
     }
     let published = "published as curves only: iSJF and iMixed complete jobs sooner than SJF and Mixed; FCFS without rescheduling is as good as with it";
+    // The scenarios without rescheduling come first, in the order of those with it.
+    let sooner = |plain: usize, name: &str| {
+        Claim::sentence(
+            format!("hours until 90 % were done, {name}"),
+            "sooner with rescheduling",
+            0.0..=0.95,
+        )
+        .or_below(1.0)
+        .judge_value(&table, table.ratio(plain + 3, plain, "90 %"))
+    };
+    let findings = [
+        sooner(1, "iSJF / SJF"),
+        sooner(2, "iMixed / Mixed"),
+        Claim::sentence(
+            "hours until 90 % were done, iFCFS / FCFS",
+            "as good as with it",
+            0.9..=1.1,
+        )
+        .judge_value(&table, table.ratio(3, 0, "90 %")),
+    ];
+    let chart = Chart::of(&data, &["scenario"], "hour", "completed")
+        .named("p3-fig1", "completed jobs over time");
     Report::new([table, data], &[published], setup.size.caveat())
+        .judged(findings)
+        .drawn([chart])
 }

@@ -2,7 +2,7 @@
 
 use super::completed::POLICIES;
 use super::{Scenario, Setup};
-use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::{Claim, Finding, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::aria::ANSWER;
 
 pub(super) const FIG2: Part<Setup> = part(
@@ -11,7 +11,26 @@ pub(super) const FIG2: Part<Setup> = part(
     |setup| setup.all(&POLICIES),
     |setup, samples| {
         let published = "published as bars only: with rescheduling jobs run longer and are done sooner, in all but the FCFS cases, which are the best without";
-        report(setup, samples, "fig2", published)
+        report(setup, samples, "fig2", published, |table| {
+            let mut findings: Vec<Finding> = [(1, "iSJF / SJF"), (2, "iMixed / Mixed")]
+                .into_iter()
+                .flat_map(|(plain, name)| {
+                    [
+                        Claim::sentence(format!("completion, {name}"), "done sooner", 0.0..=0.95)
+                            .or_below(1.0)
+                            .judge_value(table, table.ratio(plain + 3, plain, COMPLETION)),
+                        Claim::sentence(format!("running, {name}"), "run longer", 1.01..=2.0)
+                            .or_above(1.0)
+                            .judge_value(table, table.ratio(plain + 3, plain, "running min")),
+                    ]
+                })
+                .collect();
+            findings.push(
+                Claim::sentence("completion, iFCFS / FCFS", "the same", 0.95..=1.05)
+                    .judge_value(table, table.ratio(3, 0, COMPLETION)),
+            );
+            findings
+        })
     },
 );
 pub(super) const FIG7: Part<Setup> = part(
@@ -20,7 +39,13 @@ pub(super) const FIG7: Part<Setup> = part(
     |setup| setup.all(&LOADS),
     |setup, samples| {
         let published = "published as bars only: iHighLoad is comparable with LowLoad, though jobs come four times as fast";
-        report(setup, samples, "fig7", published)
+        report(setup, samples, "fig7", published, |table| {
+            vec![
+                Claim::sentence("completion, iHighLoad / LowLoad", "comparable", 0.8..=1.25)
+                    .or_below(1.5)
+                    .judge_value(table, table.ratio(5, 0, COMPLETION)),
+            ]
+        })
     },
 );
 pub(super) const FIG8: Part<Setup> = part(
@@ -29,7 +54,22 @@ pub(super) const FIG8: Part<Setup> = part(
     |setup| setup.all(&RESCHEDULING),
     |setup, samples| {
         let published = "published as bars only: hardly any difference; iInform4 waits least";
-        report(setup, samples, "fig8", published)
+        report(setup, samples, "fig8", published, |table| {
+            vec![
+                Claim::sentence(
+                    "completion, iInform1 / iInform4",
+                    "hardly any difference",
+                    0.95..=1.05,
+                )
+                .judge_value(table, table.ratio(0, 2, COMPLETION)),
+                Claim::sentence(
+                    "waiting, iInform4 / iMixed",
+                    "iInform4 waits least",
+                    0.0..=1.0,
+                )
+                .judge_value(table, table.ratio(2, 1, "waiting min")),
+            ]
+        })
     },
 );
 pub(super) const FIG9: Part<Setup> = part(
@@ -38,7 +78,29 @@ pub(super) const FIG9: Part<Setup> = part(
     |setup| setup.all(&ACCURACIES),
     |setup, samples| {
         let published = "published as bars only: no difference but for AccuracyBad and iAccuracyBad, which are not excessively worse";
-        report(setup, samples, "fig9", published)
+        report(setup, samples, "fig9", published, |table| {
+            let mut findings = Vec::new();
+            for (first, name) in [(0, ""), (4, "i")] {
+                let ratio = |row: usize| table.ratio(first + row, first, COMPLETION);
+                findings.push(
+                    Claim::sentence(
+                        format!("completion, {name}Accuracy25 / {name}Precise"),
+                        "no difference",
+                        0.95..=1.05,
+                    )
+                    .judge_value(table, ratio(2)),
+                );
+                findings.push(
+                    Claim::sentence(
+                        format!("completion, {name}AccuracyBad / {name}Precise"),
+                        "not excessively worse",
+                        1.0..=1.25,
+                    )
+                    .judge_value(table, ratio(3)),
+                );
+            }
+            findings
+        })
     },
 );
 
@@ -71,7 +133,16 @@ const ACCURACIES: [Scenario; 8] = [
     Scenario::IAccuracyBad,
 ];
 
-fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) -> Report {
+/// The column that most claims are about.
+const COMPLETION: &str = "completion min";
+
+fn report(
+    setup: &Setup,
+    samples: &[Sample<'_>],
+    name: &str,
+    published: &str,
+    judge: fn(&Table) -> Vec<Finding>,
+) -> Report {
     let columns = "scenario | waiting min | running min | completion min | jobs moved | completed";
     let mut table = Table::new(name, "mean of all jobs", columns);
     for sample in samples {
@@ -90,5 +161,6 @@ fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) ->
             sample.mean(0, &Finished::completed),
         ]);
     }
-    Report::new([table], &[published], setup.size.caveat())
+    let findings = judge(&table);
+    Report::new([table], &[published], setup.size.caveat()).judged(findings)
 }

@@ -4,7 +4,8 @@ use super::completed::POLICIES;
 use super::completion::LOADS;
 use super::{Scenario, Setup};
 use crate::config::Fault;
-use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::chart::Chart;
+use crate::reproduce::{Cell, Claim, Finding, Finished, Part, Report, Sample, Table, part};
 
 pub(super) const FIG3: Part<Setup> = part(
     "fig3",
@@ -13,7 +14,15 @@ pub(super) const FIG3: Part<Setup> = part(
     |setup, samples| {
         let published =
             "published: iSJF and iMixed have about 100 fewer idle nodes than SJF and Mixed";
-        report(setup, samples, "fig3", published)
+        report(setup, samples, "fig3", published, |table| {
+            [(1, "SJF - iSJF"), (2, "Mixed - iMixed")]
+                .map(|(plain, name)| {
+                    Claim::number(format!("idle nodes in hours 2 to 4, {name}"), 100.0, 0.4)
+                        .or_above(1.0)
+                        .judge_value(table, table.difference(plain, plain + 3, HOURS_2_TO_4))
+                })
+                .into()
+        })
     },
 );
 pub(super) const FIG5: Part<Setup> = part(
@@ -23,7 +32,17 @@ pub(super) const FIG5: Part<Setup> = part(
     |setup, samples| {
         let published =
             "published as curves only: with rescheduling nodes that join are used sooner";
-        report(setup, samples, "fig5", published)
+        report(setup, samples, "fig5", published, |table| {
+            vec![
+                Claim::sentence(
+                    "idle nodes in hours 2 to 4, Expanding - iExpanding",
+                    "nodes that join are used sooner",
+                    20.0..=f64::INFINITY,
+                )
+                .or_above(0.0)
+                .judge_value(table, table.difference(1, 3, HOURS_2_TO_4)),
+            ]
+        })
     },
 );
 pub(super) const FIG6: Part<Setup> = part(
@@ -33,7 +52,19 @@ pub(super) const FIG6: Part<Setup> = part(
     |setup, samples| {
         let published =
             "published as curves only: fewer idle nodes with rescheduling, under low and high load";
-        report(setup, samples, "fig6", published)
+        report(setup, samples, "fig6", published, |table| {
+            [(0, "LowLoad - iLowLoad"), (2, "HighLoad - iHighLoad")]
+                .map(|(plain, name)| {
+                    Claim::sentence(
+                        format!("idle nodes in hours 2 to 4, {name}"),
+                        "fewer with rescheduling",
+                        10.0..=f64::INFINITY,
+                    )
+                    .or_above(0.0)
+                    .judge_value(table, table.difference(plain, plain + 3, HOURS_2_TO_4))
+                })
+                .into()
+        })
     },
 );
 
@@ -80,7 +111,16 @@ fn mean_idle(run: &Finished, from: f64, until: f64) -> f64 {
     within.iter().sum::<f64>() / within.len().max(1) as f64
 }
 
-fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) -> Report {
+/// The column that claims are about: all jobs have come, and most are not done yet.
+const HOURS_2_TO_4: &str = "hours 2 to 4";
+
+fn report(
+    setup: &Setup,
+    samples: &[Sample<'_>],
+    name: &str,
+    published: &str,
+    judge: fn(&Table) -> Vec<Finding>,
+) -> Report {
     let mut table = Table::new(
         name,
         "nodes that run nothing, mean over hours of the simulation",
@@ -108,5 +148,10 @@ fn report(setup: &Setup, samples: &[Sample<'_>], name: &str, published: &str) ->
             ]);
         }
     }
+    let findings = judge(&table);
+    let chart = Chart::of(&data, &["scenario"], "hour", "idle")
+        .named(&format!("p3-{name}"), "idle nodes over time");
     Report::new([table, data], &[published], setup.size.caveat())
+        .judged(findings)
+        .drawn([chart])
 }

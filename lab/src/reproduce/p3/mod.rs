@@ -19,7 +19,7 @@ pub(crate) use scenario::Scenario;
 use gridweave_core::time::Span;
 use std::path::PathBuf;
 
-use super::{Options, Paper, Planned, Size};
+use super::{Options, Paper, Planned, Size, generated};
 use crate::config::DelayConfig;
 use crate::config::{Config, Source};
 use crate::experiment::InputError;
@@ -31,6 +31,8 @@ use crate::schedulers::{Rules, Scheduler};
 pub(crate) const PAPER: Paper<Setup> = Paper {
     key: "p3",
     title: "ARiA: A Protocol for Dynamic Fully Distributed Grid Meta-Scheduling",
+    about: include_str!("about.md"),
+    facts: |setup| generated(setup.size),
     parts: &[
         completed::FIG1,
         completion::FIG2,

@@ -45,7 +45,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 }
 
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    let mut table = Table::new(
+    let mut table = Table::unpublished(
         "overlays",
         "the same jobs, nodes and policies",
         "overlay | waiting min | completion min | REQUEST for each job | ACCEPT for each job | \

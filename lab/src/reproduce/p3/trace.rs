@@ -4,7 +4,7 @@ use super::{Planned, Setup};
 use crate::config::Source;
 use crate::experiment::InputError;
 use crate::outcome::Estimates;
-use crate::reproduce::{Case, Finished, Part, Report, Sample, Size, Table, part};
+use crate::reproduce::{Case, Finished, Part, Report, Rules, Sample, Size, Table, part};
 use crate::results::Summary;
 use crate::schedulers::Scheduler;
 use crate::schedulers::aria::{AriaConfig, ForwardName, PolicyName};
@@ -88,7 +88,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         let missing = "not made: give a trace of serial jobs with --trace";
         return Report::new([], &[missing], None);
     };
-    let mut table = Table::new(
+    let mut table = Table::unpublished(
         "trace",
         "all jobs of the trace",
         "scheduler | completed | failed or rejected | wait s | p95 wait s | slowdown | used % | messages for each job",
@@ -102,16 +102,23 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     );
     for (Case(title, ..), sample) in CASES.iter().zip(samples) {
         let figure = |digits, of: fn(&Summary) -> f64| sample.mean(digits, &|run| of(&run.summary));
-        table.push([
-            (*title).into(),
-            sample.mean(0, &Finished::completed),
-            figure(0, |run| (run.jobs.failed + run.jobs.rejected) as f64),
-            sample.mean(0, &Finished::mean_wait),
-            sample.mean(0, &|run| run.wait().p95),
-            figure(2, |run| run.bounded_slowdown.unwrap_or_default().mean),
-            figure(1, |run| 100.0 * run.utilization.effective),
-            figure(1, |run| run.messages.per_job),
-        ]);
+        let rules = match title.starts_with("aria") {
+            true => Rules::Paper,
+            false => Rules::Other,
+        };
+        table.push_by(
+            rules,
+            [
+                (*title).into(),
+                sample.mean(0, &Finished::completed),
+                figure(0, |run| (run.jobs.failed + run.jobs.rejected) as f64),
+                sample.mean(0, &Finished::mean_wait),
+                sample.mean(0, &|run| run.wait().p95),
+                figure(2, |run| run.bounded_slowdown.unwrap_or_default().mean),
+                figure(1, |run| 100.0 * run.utilization.effective),
+                figure(1, |run| run.messages.per_job),
+            ],
+        );
     }
     Report::new([table], &[&note], setup.size.caveat())
 }

@@ -1,7 +1,7 @@
 //! Figure 10: traffic.
 
 use super::{Scenario, Setup};
-use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::{Claim, Finished, Part, Report, Sample, Table, part};
 use crate::schedulers::aria::{ACCEPT, ASSIGN, CUSTODY, INFORM, REQUEST};
 
 pub(super) const FIG10: Part<Setup> = part(
@@ -75,5 +75,30 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         "published: about 3 MB for each node in all scenarios, 149 bits/s over 41 h 40 min; REQUEST hardly differs, ASSIGN and ACCEPT are negligible; iExpanding needs less INFORM, and iInform1 much less",
         "encoded: the real lengths of our messages; others are the acknowledgements and leases with which nothing is lost or run twice, which P3 does not have",
     ];
-    Report::new([table], &notes, setup.size.caveat())
+    let row = |wanted: Scenario| CASES.iter().position(|case| *case == wanted).unwrap_or(0);
+    let informs = "nodes advertise for as long as jobs wait, also where nothing better can be had";
+    let mut findings: Vec<_> = CASES
+        .iter()
+        .enumerate()
+        .map(|(number, scenario)| {
+            Claim::number(
+                format!("all, {}, MB for each node", scenario.name()),
+                3.0,
+                0.4,
+            )
+            .or_below(6.0)
+            .because(informs)
+            .judge(&table, number, "all")
+        })
+        .collect();
+    findings.push(
+        Claim::sentence("INFORM, iInform1 / iMixed", "much less", 0.0..=0.8)
+            .or_below(1.0)
+            .because(informs)
+            .judge_value(
+                &table,
+                table.ratio(row(Scenario::IInform1), row(Scenario::IMixed), "INFORM"),
+            ),
+    );
+    Report::new([table], &notes, setup.size.caveat()).judged(findings)
 }

@@ -3,7 +3,8 @@
 use super::waits::table;
 use super::{Planned, Scheme, Setup};
 use crate::experiment::InputError;
-use crate::reproduce::{Part, Report, Sample, part};
+use crate::reproduce::chart::Chart;
+use crate::reproduce::{Claim, Finding, Part, Report, Rules, Sample, Table, part};
 
 pub(super) const FIG5: Part<Setup> = part(
     "fig5",
@@ -30,7 +31,43 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let rows = PERCENT.map(|percent| format!("{percent} %"));
     let title = "mean wait in seconds, a job every 3 s";
-    let table = table(("fig5", title, "named"), &rows, &Scheme::ALL, samples);
+    let table = table(
+        ("fig5", title, "named"),
+        &rows,
+        &Scheme::ALL,
+        samples,
+        Rules::Ours,
+    );
     let published = "P4 prints no numbers; it says the same as of Figure 3, and that LIQ-PULL falls behind CENT at 80 %";
+    let findings = judged(&table);
+    let schemes = Scheme::ALL.map(Scheme::name);
+    let chart = Chart::columns(&table, "named", &schemes, "mean wait s").named(
+        "p4-fig5",
+        "mean waits by how likely a job names each resource",
+    );
     Report::new([table], &[published], setup.size.caveat())
+        .judged(findings)
+        .drawn([chart])
+}
+
+/// The verdicts: LIQ-PULL keeps up with CENT until jobs name nearly everything.
+fn judged(table: &Table) -> [Finding; 2] {
+    let early = "jobs are bound to a node when they come, and CENT binds a job when a node is free";
+    [
+        Claim::sentence(
+            "s more than CENT at 20 %",
+            "competitive",
+            f64::NEG_INFINITY..=20.0,
+        )
+        .or_below(60.0)
+        .because(early)
+        .judge(table, 0, "s more"),
+        Claim::sentence(
+            "s more than CENT, at 80 % - at 60 %",
+            "falls behind at 80 %",
+            1.0..=f64::INFINITY,
+        )
+        .because(early)
+        .judge_value(table, table.difference(3, 2, "s more")),
+    ]
 }

@@ -29,7 +29,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 }
 
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    let mut table = Table::new(
+    let mut table = Table::unpublished(
         "faults",
         "what became of jobs, a job every 3 s",
         "faults | completed | failed | submitter gone | interrupted | run again after min | worst min | \

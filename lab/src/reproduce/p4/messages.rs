@@ -5,8 +5,9 @@ use gridweave_core::time::Time;
 use super::waits::between;
 use super::{Planned, Scheme, Setup};
 use crate::experiment::InputError;
-use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::{Claim, Finished, Part, Report, Rules, Sample, Table, part};
 use crate::schedulers::desktop::OVERLAY;
+use crate::schedulers::desktop::SchedulingName;
 use gridweave_sim::engine::{KindTraffic, is_of};
 
 pub(super) const FIG4: Part<Setup> = part(
@@ -68,7 +69,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         "fig4",
         "for each node and minute, in the steady state",
         "between | scheme | heartbeats | for jobs | all messages | heartbeats B | for jobs B | all B",
-    );
+    )
+    .by(Rules::Ours);
     for ((gap, scheme), sample) in rows().zip(samples) {
         let upkeep = |run: &Finished| steady(run, &UPKEEP);
         let jobs = |run: &Finished| steady(run, &jobs_kinds(run));
@@ -87,5 +89,46 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         "published: about 20 messages for each node and minute, one in three seconds, in a highly loaded system; PUSH and L like Vanilla, PULL some more; bytes about equal",
         "heartbeats: all that keeps the overlay up to date, with how each node is",
     ];
-    Report::new([table], &notes, setup.size.caveat())
+    let row = |wanted: SchedulingName| {
+        let mut schemes = rows().map(|(_, scheme)| scheme);
+        schemes
+            .position(|scheme| scheme == Scheme::Desktop(wanted))
+            .unwrap_or(0)
+    };
+    let (vanilla, pull) = (row(SchedulingName::Vanilla), row(SchedulingName::LiqPull));
+    let push = row(SchedulingName::LiqPush);
+    let searches =
+        "searches for jobs that wait are ours, and there are many of them at a high load";
+    let findings = [
+        Claim::number("messages of Vanilla at 2 s", 20.0, 0.15).judge(
+            &table,
+            vanilla,
+            "all messages",
+        ),
+        Claim::sentence(
+            "messages of LIQ-PULL at 2 s",
+            "about 20, some more than the rest",
+            18.0..=24.0,
+        )
+        .or_above(18.0)
+        .because(searches)
+        .judge(&table, pull, "all messages"),
+        Claim::sentence(
+            "messages, LIQ-PUSH / Vanilla at 2 s",
+            "like Vanilla",
+            0.95..=1.05,
+        )
+        .or_below(1.5)
+        .because(searches)
+        .judge_value(&table, table.ratio(push, vanilla, "all messages")),
+        Claim::sentence(
+            "bytes, LIQ-PULL / Vanilla at 2 s",
+            "about equal",
+            0.85..=1.15,
+        )
+        .or_below(1.6)
+        .because(searches)
+        .judge_value(&table, table.ratio(pull, vanilla, "all B")),
+    ];
+    Report::new([table], &notes, setup.size.caveat()).judged(findings)
 }

@@ -46,7 +46,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 }
 
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
-    let mut table = Table::new(
+    let mut table = Table::unpublished(
         "residues",
         "mean wait in seconds; messages and bytes for each node and minute, in the steady state",
         "between | model | wait | CENT | wait / CENT | s more | first space | second space | for jobs | all messages | \

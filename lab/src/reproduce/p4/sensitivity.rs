@@ -2,7 +2,7 @@
 
 use super::{OURS, Planned, Scheme, Setup, beside, wait};
 use crate::experiment::InputError;
-use crate::reproduce::{Case, Part, Report, Sample, Table, part};
+use crate::reproduce::{Case, Part, Report, Rules, Sample, Table, part};
 use gridweave_core::scheduler::desktop::Preference;
 use gridweave_core::scheduler::desktop::Residues;
 use gridweave_core::time::Span;
@@ -79,7 +79,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let columns = "choice | LIQ-PULL | CENT | LIQ-PULL / CENT | s more";
     let title = "mean wait in seconds, a job every 2.5 s";
-    let mut table = Table::new("sensitivity", title, columns);
+    let mut table = Table::unpublished("sensitivity", title, columns).by(Rules::Ours);
     for (Case(title, ..), pair) in CASES.iter().zip(samples.chunks(2)) {
         let [ours, cent] = pair else { continue };
         let mut cells = vec![(*title).into(), wait(ours), wait(cent)];

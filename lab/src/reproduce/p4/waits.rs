@@ -1,7 +1,8 @@
 //! Figure 3: how long jobs wait, by the time between submissions.
 
-use super::{OURS, Planned, Scheme, Setup, beside, wait};
-use crate::reproduce::{Part, Report, Sample, Table, part};
+use super::{OURS, Planned, Scheme, Setup, beside, steadiness, wait};
+use crate::reproduce::chart::Chart;
+use crate::reproduce::{Cell, Claim, Finding, Part, Report, Rules, Sample, Table, part};
 
 pub(super) const FIG3: Part<Setup> = part(
     "fig3",
@@ -38,17 +39,25 @@ pub(super) fn table(
     rows: &[String],
     schemes: &[Scheme],
     samples: &[Sample<'_>],
+    rules: Rules,
 ) -> Table {
     let mut columns = vec![first];
     columns.extend(schemes.iter().map(|scheme| scheme.name()));
-    columns.extend(["LIQ-PULL / CENT", "s more"]);
-    let mut table = Table::new(name, title, &columns.join(" | "));
+    columns.extend([
+        "LIQ-PULL / CENT",
+        "s more",
+        "offered",
+        "used",
+        "CENT steady",
+    ]);
+    let mut table = Table::new(name, title, &columns.join(" | ")).by(rules);
     let index = |wanted: Scheme| schemes.iter().position(|scheme| *scheme == wanted);
     for (row, samples) in rows.iter().zip(samples.chunks(schemes.len())) {
         let mut cells = vec![row.as_str().into()];
         cells.extend(samples.iter().map(wait));
         if let (Some(ours), Some(cent)) = (index(OURS), index(Scheme::Cent)) {
             cells.extend(beside(&samples[ours], &samples[cent]));
+            cells.extend(steadiness(&samples[cent]));
         }
         table.push(cells);
     }
@@ -58,7 +67,81 @@ pub(super) fn table(
 fn report(setup: &Setup, gaps: &[u64], name: &str, samples: &[Sample<'_>]) -> Report {
     let rows: Vec<String> = gaps.iter().copied().map(between).collect();
     let title = "mean wait in seconds, clustered nodes and clustered jobs";
-    let table = table((name, title, "between"), &rows, &Scheme::ALL, samples);
+    let mut table = table(
+        (name, title, "between"),
+        &rows,
+        &Scheme::ALL,
+        samples,
+        Rules::Ours,
+    );
+    table.published = gaps.first() == Some(&GAPS[0]);
+    let findings = match table.published {
+        true => judged(&table),
+        false => Vec::new(),
+    };
+    let schemes = Scheme::ALL.map(Scheme::name);
+    let chart = Chart::columns(&table, "between", &schemes, "mean wait s").named(
+        &format!("p4-{name}"),
+        "mean waits by the time between submissions",
+    );
     let published = "P4 prints no numbers; it says that LIQ-PULL is best and competitive with CENT, LI similar to LIQ, PULL ahead of PUSH under high load, and L behind Vanilla at 2 s";
     Report::new([table], &[published], setup.size.caveat())
+        .judged(findings)
+        .drawn([chart])
+}
+
+/// The verdicts on waits by load, whose first row has the highest.
+fn judged(table: &Table) -> Vec<Finding> {
+    let last = table.rows.len().saturating_sub(1);
+    let between = |row: usize, one: &str, other: &str| {
+        let [one, other] = [one, other].map(|column| table.at(row, column).number());
+        match (one, other) {
+            (Some(one), Some(other)) if other > 0.0 => Cell::exact(one / other, 2),
+            _ => Cell::Empty,
+        }
+    };
+    let early = "jobs are bound to a node when they come, and CENT binds a job when a node is free";
+    vec![
+        Claim::sentence(
+            "LIQ-PULL / CENT at the highest load",
+            "competitive",
+            0.0..=1.15,
+        )
+        .or_below(2.0)
+        .because(early)
+        .judge_value(table, between(0, "LIQ-PULL", "CENT")),
+        Claim::sentence(
+            "LIQ-PULL / CENT at the lowest load",
+            "competitive",
+            0.0..=1.15,
+        )
+        .or_below(2.0)
+        .because(early)
+        .judge_value(table, between(last, "LIQ-PULL", "CENT")),
+        Claim::sentence("LIQ-PULL / Vanilla at the highest load", "best", 0.0..=0.8)
+            .or_below(1.0)
+            .judge_value(table, between(0, "LIQ-PULL", "Vanilla")),
+        Claim::sentence(
+            "LI-PULL / LIQ-PULL at the highest load",
+            "similar",
+            0.8..=1.25,
+        )
+        .judge_value(table, between(0, "LI-PULL", "LIQ-PULL")),
+        Claim::sentence(
+            "LIQ-PULL / LIQ-PUSH at the highest load",
+            "PULL ahead of PUSH",
+            0.0..=1.0,
+        )
+        .or_below(1.05)
+        .because("the two differ less than seeds do")
+        .judge_value(table, between(0, "LIQ-PULL", "LIQ-PUSH")),
+        Claim::sentence(
+            "L / Vanilla at the highest load",
+            "L behind Vanilla",
+            1.0..=f64::INFINITY,
+        )
+        .or_above(0.95)
+        .because("the two differ less than seeds do")
+        .judge_value(table, between(0, "L", "Vanilla")),
+    ]
 }

@@ -55,6 +55,9 @@ section! {
         pub mean_run_time: Span = Span::from_secs(3600),
         /// What happens to jobs that no node can run.
         pub infeasible: Infeasible = Infeasible::Redraw,
+        /// The load if a job came every two seconds, as a part of what all cores can do; all nodes are as much faster
+        /// or slower as makes it so. If left out, it is what the drawn nodes and jobs make it.
+        pub load: Option<f64> = None,
     }
 }
 
@@ -197,14 +200,47 @@ fn quantile(position: u32, count: u32) -> u64 {
     LEVELS as u64 - 1
 }
 
+/// The time between jobs for which [`Desktop::load`] holds.
+const LOADED_GAP: Span = Span::from_secs(2);
+
+/// Makes all nodes as much faster or slower as gives this load with a job every two seconds. What jobs require of nodes
+/// stays as it is.
+fn fit(nodes: &mut [Profile], workload: &Workload, load: f64, cores: Dimension) {
+    let work: f64 = workload
+        .jobs
+        .iter()
+        .zip(&workload.requirements)
+        .map(|(job, required)| {
+            let taken = required.value(cores).unwrap_or(1) as f64;
+            taken * draw::seconds(job.run_time)
+        })
+        .sum();
+    let offered = work / workload.jobs.len().max(1) as f64 / draw::seconds(LOADED_GAP);
+    let speed = |node: &Profile| f64::from(node.speed.as_millionths().get()) / 1e6;
+    let room: f64 = nodes
+        .iter()
+        .map(|node| node.capability.value(cores) as f64 * speed(node))
+        .sum();
+    let factor = offered / (load * room);
+    for node in nodes {
+        let millionths = (speed(node) * factor * 1e6).round() as u32;
+        if let Some(millionths) = NonZeroU32::new(millionths) {
+            node.speed = Speed::from_millionths(millionths);
+        }
+    }
+}
+
 impl Desktop {
     /// Generates the jobs and the grid for this seed.
     pub fn generate(&self, seed: u64) -> Result<(Workload, Grid), GenerateError> {
         self.check()?;
         let places = Places::new().expect("four dimensions with different names are dimensions");
         let (mut node_stream, mut job_stream) = draw::streams(seed);
-        let nodes = self.draw_nodes(&places, &mut node_stream);
+        let mut nodes = self.draw_nodes(&places, &mut node_stream);
         let workload = self.draw_jobs(&places, &nodes, &mut job_stream)?;
+        if let Some(load) = self.load {
+            fit(&mut nodes, &workload, load, places.cores);
+        }
         let grid = Grid::Mixed(Mixed {
             dimensions: places.dimensions,
             nodes,
@@ -218,6 +254,8 @@ impl Desktop {
         require_count(self.clusters, "clusters")?;
         let ratio = (0.0..=1.0).contains(&self.constraint_ratio);
         require(ratio, "constraint_ratio", "from 0 to 1")?;
+        let load = self.load.is_none_or(|load| (0.01..=100.0).contains(&load));
+        require(load, "load", "from 0.01 to 100")?;
         let run_time = Span::from_millis(2)..=LONGEST;
         require(
             run_time.contains(&self.mean_run_time),

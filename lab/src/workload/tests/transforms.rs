@@ -282,7 +282,7 @@ fn extreme_jobs_do_not_overflow_a_load() {
 }
 
 #[test]
-fn whole_slots_round_every_time_of_a_job_up() {
+fn whole_slots_round_run_times_up_and_leave_submissions() {
     let mut before = four();
     before.jobs[0].run_time = Span::from_secs(60);
     before.jobs[1].run_time = Span::from_micros(60_000_001);
@@ -291,9 +291,10 @@ fn whole_slots_round_every_time_of_a_job_up() {
         slot: Some(Span::from_secs(30)),
         ..Transform::default()
     };
+    let each_before: Vec<Time> = before.jobs.iter().map(|job| job.at).collect();
     let done = transform.apply(before).unwrap();
     let jobs = &done.workload.jobs;
-    assert_eq!(each(&done, |job| job.at.as_secs()), [0, 30, 30, 60]);
+    assert_eq!(each(&done, |job| job.at), each_before);
     assert_eq!(each(&done, |job| job.run_time.as_secs()), [60, 90, 30, 30]);
     let requested = jobs[1].requested_time.map(Span::as_secs);
     assert_eq!((requested, jobs[0].requested_time), (Some(120), None));
@@ -307,9 +308,10 @@ fn whole_slots_come_after_the_load() {
         ..at_load(0.5, Estimates::Exact)
     };
     let done = transform.apply(four()).unwrap();
-    // Scaled to 0, 5, 10 and 20 seconds by run times of one second; then rounded.
+    // Scaled to 0, 5, 10 and 20 seconds by run times of one second; then these are rounded.
     let times = each(&done, |job| job.at.as_secs());
-    assert_eq!(times, [0, 6, 12, 21]);
+    assert_eq!(times, [0, 5, 10, 20]);
+    assert_eq!(each(&done, |job| job.run_time.as_secs()), [3; 4]);
     let again = Transform {
         load: None,
         ..transform

@@ -1,0 +1,266 @@
+//! Pages of results: written from what was made, and looked through for what is stale.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+
+use super::super::Ending;
+use super::super::options::Reproduction;
+use super::super::session::Session;
+use super::files::command;
+use super::make::{Plan, Shown, seeds};
+use super::{kept, options, with_paper};
+use crate::reproduce::Reproducible;
+use crate::reproduce::kept::Kept;
+use crate::reproduce::page::{self, Origin, Page, Section};
+use crate::reproduce::record::{self, Record};
+use crate::results::DraftFile;
+
+/// The page that a paper is written to, if one was asked for; refuses a file that is no page of results.
+pub(super) fn file(key: &str, choice: &Reproduction) -> anyhow::Result<Option<PathBuf>> {
+    let file = match (&choice.page, &choice.pages) {
+        (Some(file), _) => file.clone(),
+        (None, Some(folder)) => folder.join(format!("{key}.md")),
+        (None, None) => return Ok(None),
+    };
+    if file.exists() {
+        read(&file, key)?;
+    } else if let Some(folder) = file.parent().filter(|folder| !folder.exists())
+        && !folder.as_os_str().is_empty()
+    {
+        bail!(
+            "{}: there is no such folder; make it first",
+            folder.display()
+        );
+    }
+    Ok(Some(file))
+}
+
+/// Reads a page of a paper.
+fn read(file: &Path, key: &str) -> anyhow::Result<Page> {
+    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    if !text.starts_with(&format!("# {} reproduced\n", key.to_uppercase())) {
+        bail!(
+            "{}: is not a page of results of {key}; choose another file",
+            file.display()
+        );
+    }
+    let page = Page::parse(&text);
+    page.map_err(|problem| {
+        anyhow::anyhow!(
+            "{}: {problem}; delete the file, and make the page anew",
+            file.display()
+        )
+    })
+}
+
+/// Writes a file, whole or not at all.
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    if fs::read_to_string(file).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    let draft = DraftFile::new(file)?;
+    draft.write(|to| to.write_all(text.as_bytes()))?;
+    draft.publish()
+}
+
+/// Writes what was made into a page: the sections of these parts are new, all others stay.
+pub(super) fn write(
+    session: &Session,
+    choice: &Reproduction,
+    paper: &dyn Reproducible,
+    shown: &[Shown],
+    file: &Path,
+    kept: &Kept,
+) -> anyhow::Result<Ending> {
+    let key = paper.key();
+    let made = shown.iter().filter(|part| !part.report.tables.is_empty());
+    let names: Vec<String> = made.clone().map(|part| part.name.to_owned()).collect();
+    let Some(digests) = quick_digests(session, key, &names, kept)? else {
+        return Ok(Ending::Interrupted);
+    };
+    let charts = file.file_stem().unwrap_or_default().to_string_lossy();
+    let sections = made.map(|part| {
+        let only = Reproduction {
+            only: vec![part.name.to_owned()],
+            ..choice.clone()
+        };
+        let origin = Origin {
+            command: command(key, &only),
+            commit: commit(file),
+            seeds: seeds(choice).collect(),
+            quick: choice.quick,
+        };
+        let digest = digests.get(part.name).map_or("none", String::as_str);
+        let title = (part.name, part.title);
+        Section::new(title, digest.into(), &part.report, &origin, &charts)
+    });
+    let mut page = match file.exists() {
+        true => read(file, key)?,
+        false => Page::default(),
+    };
+    let order: Vec<&str> = paper.parts().iter().map(|(name, _)| *name).collect();
+    page.update(sections.collect(), &order);
+    let folder = file.with_extension("");
+    for (name, svg) in page::charts(shown.iter().map(|part| &part.report)) {
+        fs::create_dir_all(&folder)?;
+        replace(&folder.join(name), &svg)?;
+    }
+    replace(file, &page.text(key, paper.title(), paper.about()))?;
+    Ok(Ending::Done)
+}
+
+/// Makes the quick runs of these parts, and returns the digest of each; `None` after a Ctrl-C.
+fn quick_digests(
+    session: &Session,
+    key: &str,
+    parts: &[String],
+    kept: &Kept,
+) -> anyhow::Result<Option<BTreeMap<&'static str, String>>> {
+    let quick = Reproduction::quick();
+    let options = options(&quick);
+    with_paper(key, &options, |paper| {
+        let all = Plan::new(paper, &[])?;
+        // A part that needs a trace has no quick run.
+        let mut names: Vec<String> = all.names().into_iter().map(str::to_owned).collect();
+        names.retain(|name| parts.contains(name));
+        if names.is_empty() {
+            return Ok(Some(BTreeMap::new()));
+        }
+        let plan = Plan::new(paper, &names)?;
+        let tasks = plan.tasks(&quick)?;
+        let made = plan.make(session, &quick, &options, kept, tasks)?;
+        let shown = made.map(|made| plan.shown(&made));
+        Ok(shown.map(|shown| {
+            let digests = shown.into_iter().map(|part| (part.name, part.digest));
+            digests.collect()
+        }))
+    })
+}
+
+/// Lists the parts whose code has changed since their pages were written, and marks them there. A page that has to be
+/// marked first did not tell the truth, which ends the program with an error.
+pub(super) fn stale(
+    session: &Session,
+    folder: &Path,
+    papers: impl Iterator<Item = &'static str>,
+    choice: &Reproduction,
+) -> anyhow::Result<Ending> {
+    if !folder.is_dir() {
+        bail!("--stale {}: is no folder", folder.display());
+    }
+    let kept = kept(choice)?;
+    let (mut told, mut listed, mut looked) = (true, Vec::new(), 0);
+    for key in papers {
+        let file = folder.join(format!("{key}.md"));
+        if !file.exists() {
+            continue;
+        }
+        let mut page = read(&file, key)?;
+        let wanted =
+            |part: &str| choice.only.is_empty() || choice.only.iter().any(|only| only == part);
+        let sections = page.sections.iter().map(|section| section.part.clone());
+        let parts: Vec<String> = sections.filter(|part| wanted(part)).collect();
+        let Some(digests) = quick_digests(session, key, &parts, &kept)? else {
+            return Ok(Ending::Interrupted);
+        };
+        for section in &mut page.sections {
+            let Some(digest) = digests.get(section.part.as_str()) else {
+                continue;
+            };
+            looked += 1;
+            let stale = *digest != section.digest;
+            told &= stale == section.is_stale() || !stale;
+            section.mark(stale);
+            if stale {
+                listed.push(format!("{key} {}", section.part));
+            }
+        }
+        let quick = options(&Reproduction::quick());
+        with_paper(key, &quick, |paper| {
+            Ok(replace(
+                &file,
+                &page.text(key, paper.title(), paper.about()),
+            )?)
+        })?;
+    }
+    session.interrupt.end();
+    if looked == 0 {
+        bail!(
+            "{}: has no part to look at; write a page with --page",
+            folder.display()
+        );
+    }
+    for part in &listed {
+        session.say(part);
+    }
+    session.note(&format!(
+        "gridweave: {} of {looked} parts are stale",
+        listed.len()
+    ));
+    session.tell(&json!({ "stale": listed, "parts": looked }))?;
+    Ok(if told { Ending::Done } else { Ending::Broken })
+}
+
+/// Puts records into the places of pages.
+pub(super) fn fill(session: &Session, choice: &Reproduction) -> anyhow::Result<Ending> {
+    let folder = choice.records.as_deref().unwrap_or(Path::new("."));
+    let mut records = BTreeMap::new();
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    for entry in entries {
+        let file = entry?.path();
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        if file.extension().is_some_and(|kind| kind == "json") {
+            let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+            let record = Record::parse(&text).map_err(|problem| {
+                anyhow::anyhow!("{}: {problem}; make it anew", file.display())
+            })?;
+            records.insert(name.into_owned(), record);
+        }
+    }
+    // All pages are read before the first one is written.
+    let mut pages = Vec::new();
+    for file in &choice.into {
+        let old = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        let (new, missing) = record::fill(&old, &records);
+        for name in missing {
+            session.note(&format!(
+                "gridweave: {}: there is no record {name}; its place stays as it is",
+                file.display()
+            ));
+        }
+        pages.push((file, new));
+    }
+    for (file, text) in pages {
+        replace(file, &text)?;
+    }
+    Ok(Ending::Done)
+}
+
+/// The commit of the code, as far as the repository around a page tells: the last one that changed the program.
+fn commit(page: &Path) -> String {
+    const CODE: [&str; 5] = [":/core", ":/sim", ":/lab", ":/Cargo.toml", ":/Cargo.lock"];
+    let folder = page
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let git = |command: &[&str]| {
+        let mut git = Command::new("git");
+        git.current_dir(folder.unwrap_or(Path::new(".")));
+        let output = git.args(command).arg("--").args(CODE).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    let commit = git(&["log", "-1", "--abbrev=7", "--format=%h"]);
+    let Some(commit) = commit.filter(|commit| !commit.is_empty()) else {
+        return "unknown".into();
+    };
+    match git(&["status", "--porcelain"]) {
+        Some(changes) if changes.is_empty() => commit,
+        _ => format!("{commit} with changes"),
+    }
+}
