@@ -156,9 +156,10 @@ fn the_waits_in_the_readme_are_those_that_the_gate_compares() {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let name = cells[1].split('`').nth(1).expect("a scheduler");
         for (table, cell) in [("gangs", cells[2]), ("serial", cells[3])] {
-            if !cell.is_empty() {
+            if cell != "–" {
                 let key = format!("{table}.{name}");
-                assert_eq!(waits.get(key.as_str()), Some(&cell), "{key}");
+                let cell = cell.replace(',', "");
+                assert_eq!(waits.get(key.as_str()), Some(&cell.as_str()), "{key}");
                 compared += 1;
             }
         }

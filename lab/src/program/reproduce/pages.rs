@@ -199,8 +199,12 @@ pub(super) fn stale(
     for part in &listed {
         session.say(part);
     }
+    let advice = match told {
+        true => "",
+        false => "; they are marked now: keep the page so, or make them again with --page",
+    };
     session.note(&format!(
-        "gridweave: {} of {looked} parts are stale",
+        "gridweave: {} of {looked} parts are stale{advice}",
         listed.len()
     ));
     session.tell(&json!({ "stale": listed, "parts": looked }))?;
