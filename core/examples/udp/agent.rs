@@ -26,7 +26,7 @@ use super::disk::Disk;
 pub(super) type Node = Asap<20, 8>;
 
 /// How long a job is expected to run, and how long it does.
-const ESTIMATE: Span = Span::from_secs(1);
+const ESTIMATE: Span = Span::from_secs(2);
 const RUN_TIME: Span = Span::from_millis(700);
 
 /// When a refused job is submitted again: other jobs may have been faster, or a lost node is not detected yet.

@@ -149,8 +149,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     );
     let notes = [
         &windows,
-        "the trace compressed to 120 % is ours: in the middle half of its submissions the grid is full, so EU there is what \
-         scheduling can get out of it (published: above 90 %)",
+        "the trace compressed to 120 % is ours; if work comes evenly, the grid is full in the middle half of its submissions, \
+         and EU there is what scheduling can get out of it",
         "a window gets the work of long jobs at once as RU and as EU over days, so the two correlate little where jobs are \
          longer than windows",
     ];
@@ -163,8 +163,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             .judge(&table, 1, "EU where RU > 100"),
         Claim::sentence("EU of a full grid, %", "above 90", 90.0..=100.0)
             .or_above(80.0)
-            .because("what scheduling gets out of a full grid depends on the sizes of its jobs")
-            .judge(&table, 2, "EU in the middle half"),
+            .because("windows with so much work come after calm ones in this trace, so the grid first fills up")
+            .judge(&table, 2, "EU where RU > 100"),
         Claim::sentence("correlation of EU with demand below 60 %", "EU equals RU", 0.95..=1.0)
             .or_above(0.5)
             .because("where demand is low for a while after an overload, the grid is still busy with what waited")

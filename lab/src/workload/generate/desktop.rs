@@ -56,7 +56,8 @@ section! {
         /// What happens to jobs that no node can run.
         pub infeasible: Infeasible = Infeasible::Redraw,
         /// The load if a job came every two seconds, as a part of what all cores can do; all nodes are as much faster
-        /// or slower as makes it so. If left out, it is what the drawn nodes and jobs make it.
+        /// or slower as makes it so. Kinds of jobs are drawn until the nodes that can run a kind are not busier than all
+        /// others. If left out, load and kinds are what they happen to be.
         pub load: Option<f64> = None,
     }
 }
@@ -200,6 +201,97 @@ fn quantile(position: u32, count: u32) -> u64 {
     LEVELS as u64 - 1
 }
 
+/// How much busier than all nodes those may be that can run certain jobs, and how often kinds are drawn for that.
+const TIGHT: f64 = 1.03;
+const MOST_DRAWS: u32 = 400;
+
+/// The kinds of nodes, each with the work that its cores do in a second.
+struct NodeKinds<'a> {
+    dimensions: &'a Dimensions,
+    kinds: Vec<(Capability, f64)>,
+    all: f64,
+}
+
+impl<'a> NodeKinds<'a> {
+    fn of(nodes: &[Profile], places: &'a Places) -> Self {
+        let mut kinds: Vec<(Capability, f64)> = Vec::new();
+        for node in nodes {
+            let speed = f64::from(node.speed.as_millionths().get()) / 1e6;
+            let work = node.capability.value(places.cores) as f64 * speed;
+            match kinds
+                .iter_mut()
+                .find(|(known, _)| *known == node.capability)
+            {
+                Some((_, all)) => *all += work,
+                None => kinds.push((node.capability, work)),
+            }
+        }
+        let all = kinds.iter().map(|(_, work)| work).sum();
+        Self {
+            dimensions: &places.dimensions,
+            kinds,
+            all,
+        }
+    }
+
+    /// How much busier than all nodes those are that can run certain jobs, at most: for each requirement, the share of
+    /// the work that requires as much or more, divided by the share of the nodes that meet it.
+    fn tightness(&self, source: &Source, ratio: f64, places: &Places) -> f64 {
+        let Source::Kinds(kinds) = source else {
+            return 0.0;
+        };
+        let mut jobs: Vec<([u64; 4], f64)> = Vec::new();
+        let mut total = 0.0;
+        for kind in kinds {
+            let values = [kind.speed, kind.memory, kind.disk, kind.cores];
+            // Each resource is named or not, independently; what is not named is zero, but one core.
+            for named in 0..16_u32 {
+                let is_named = |place: usize| named >> place & 1 == 1;
+                let required = |place: usize| match (is_named(place), place) {
+                    (true, _) => values[place],
+                    (false, 3) => 1,
+                    (false, _) => 0,
+                };
+                let required = [0, 1, 2, 3].map(required);
+                if self.able(required, places) > 0.0 {
+                    let count = named.count_ones() as i32;
+                    let chance = ratio.powi(count) * (1.0 - ratio).powi(4 - count);
+                    let work = chance * required[3] as f64;
+                    total += work;
+                    jobs.push((required, work));
+                }
+            }
+        }
+        let at_least = |one: [u64; 4], other: [u64; 4]| (0..4).all(|at| one[at] >= other[at]);
+        let tight = jobs
+            .iter()
+            .filter(|(_, work)| *work > 0.0)
+            .map(|(least, _)| {
+                let work: f64 = jobs
+                    .iter()
+                    .filter(|(required, _)| at_least(*required, *least))
+                    .map(|(_, work)| work)
+                    .sum();
+                (work / total) / (self.able(*least, places) / self.all)
+            });
+        tight.fold(0.0, f64::max)
+    }
+
+    /// The work in a second of all nodes that meet a requirement.
+    fn able(&self, [speed, memory, disk, cores]: [u64; 4], places: &Places) -> f64 {
+        let requirement = Requirement::any()
+            .with(places.speed, speed)
+            .with(places.memory, memory)
+            .with(places.disk, disk)
+            .with(places.cores, cores);
+        let able = self
+            .kinds
+            .iter()
+            .filter(|(capability, _)| self.dimensions.matches(capability, &requirement));
+        able.map(|(_, work)| work).sum()
+    }
+}
+
 /// The time between jobs for which [`Desktop::load`] holds.
 const LOADED_GAP: Span = Span::from_secs(2);
 
@@ -277,7 +369,7 @@ impl Desktop {
         nodes: &[Profile],
         rng: &mut Stream,
     ) -> Result<Workload, GenerateError> {
-        let source = Source::new(self.job_variety, self.clusters, rng);
+        let source = self.draw_kinds(places, nodes, rng);
         let mut workload = Workload {
             name: "desktop".to_owned(),
             ..Workload::default()
@@ -297,6 +389,28 @@ impl Desktop {
             at += draw::rounded(gaps * draw::seconds(self.mean_gap));
         }
         Ok(workload)
+    }
+
+    /// The kinds of jobs. Those that need a certain load are drawn until no set of jobs is offered less than its share
+    /// of the nodes; after so many draws the best is taken.
+    fn draw_kinds(&self, places: &Places, nodes: &[Profile], rng: &mut Stream) -> Source {
+        let mut best = Source::new(self.job_variety, self.clusters, rng);
+        if self.load.is_none() {
+            return best;
+        }
+        let kinds = NodeKinds::of(nodes, places);
+        let mut least = kinds.tightness(&best, self.constraint_ratio, places);
+        for _ in 0..MOST_DRAWS {
+            if least <= TIGHT {
+                break;
+            }
+            let source = Source::new(self.job_variety, self.clusters, rng);
+            let tightness = kinds.tightness(&source, self.constraint_ratio, places);
+            if tightness < least {
+                (best, least) = (source, tightness);
+            }
+        }
+        best
     }
 
     /// Decides for each resource, independently, whether the job states a requirement.
