@@ -256,7 +256,11 @@ pub(crate) fn digest(runs: &[&Finished], measured: &[Measured], report: &Report)
         history.bytes(table.json().to_string().as_bytes());
     }
     for finding in &report.findings {
-        history.bytes(finding.rule().as_bytes());
+        let rule = finding.rule();
+        let parts = [finding.what(), finding.published(), &rule];
+        for text in parts.into_iter().chain([&*finding.measured.to_string()]) {
+            history.bytes(text.as_bytes());
+        }
     }
     for chart in &report.charts {
         history.bytes(chart.svg().as_bytes());
