@@ -240,8 +240,15 @@ impl ForeignSite {
         }
     }
 
+    /// The host has restarted with its node: what it was about to say is lost, and it says all that is known.
+    pub(super) fn restart_host(&mut self, now: Time) {
+        self.events
+            .retain(|_, doing| !matches!(doing, Doing::Report(_)));
+        self.report_all(now);
+    }
+
     /// Says all that is known, as the host does when its node or the site has restarted.
-    pub(super) fn report_all(&mut self, now: Time) {
+    fn report_all(&mut self, now: Time) {
         let entries = self.waiting.iter().chain(&self.running).copied();
         let own = entries.filter(|entry| matches!(entry.name, Name::Own(_)));
         for entry in own.collect::<Vec<_>>() {

@@ -132,7 +132,7 @@ impl Host<'_> {
             self.host.joined(node);
         }
         if let Some(site) = self.sites.get_mut(&node) {
-            site.report_all(at);
+            site.restart_host(at);
         }
         if node.get() >= u64::from(self.scenario.nodes + self.scenario.replacements) {
             self.witness.count(Fault::Churn.name());
