@@ -168,7 +168,9 @@ impl<const D: usize> Desktop<D> {
     ) {
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
             // A balloon that goes astray is dropped: the next round sends another.
-            (Hop::To(to), Some(left)) if !self.can.is_astray(from, &point) => {
+            (Hop::To(to), Some(left))
+                if !self.can.is_astray(from, &point) && self.relay.balloons.spend() =>
+            {
                 let hops = left.min(self.config.hops);
                 let message = Message::Inflate {
                     node,
@@ -209,7 +211,9 @@ impl<const D: usize> Desktop<D> {
     ) {
         match (self.can.next_hop(&point), hops.checked_sub(1)) {
             // A balloon that goes astray is dropped: the next round sends another.
-            (Hop::To(to), Some(left)) if !self.can.is_astray(from, &point) => {
+            (Hop::To(to), Some(left))
+                if !self.can.is_astray(from, &point) && self.relay.balloons.spend() =>
+            {
                 let hops = left.min(self.config.hops);
                 let message = Message::Deflate {
                     node,

@@ -470,7 +470,8 @@ impl<const D: usize> Desktop<D> {
         }
         self.round = round.wrapping_add(1);
         self.wait_for_round(self.config.round, cx);
-        self.relay.enters = 0;
+        self.relay.enters.renew();
+        self.relay.balloons.renew();
         self.ask_first_peers_at_times(cx);
         self.forget_strangers();
         self.refresh_balloon(cx);

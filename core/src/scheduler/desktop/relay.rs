@@ -23,9 +23,9 @@ const TRIES: u8 = 4;
 /// How many searches that it sent on a node remembers.
 const SENT_ON: usize = 64;
 
-/// How many errands to the rendezvous a node sends on in a round: many nodes may want to enter through one. Liars that
-/// send each of them round, under another name, cannot make them more than that.
-pub(super) const MOST_ENTERS: u16 = 512;
+/// How many requests to enter the second space, and how many balloons, a node sends on in a round: many nodes may do so
+/// through one. Liars that send each of them round, under another name or with more hops, cannot make them more.
+pub(super) const MOST_SENT_ON: u16 = 512;
 
 /// How often a search may visit one node: on its way to a point, on its way outwards, and once more for each in case
 /// nodes are wrong about each other's zones. Without this bound, liars could keep a search going round.
@@ -38,8 +38,29 @@ pub(super) struct Relay<const D: usize> {
     pending: VecDeque<Pending<D>>,
     heard: VecDeque<(NodeId, u32)>,
     sent_on: VecDeque<SentOn>,
-    /// How many errands to the rendezvous were sent on in this round.
-    pub(super) enters: u16,
+    /// How many requests to enter, and how many balloons, were sent on in this round.
+    pub(super) enters: Budget,
+    pub(super) balloons: Budget,
+}
+
+/// What a node has sent on in a round, of what has a bound.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Budget {
+    used: u16,
+}
+
+impl Budget {
+    /// Whether one more may be sent on; it counts.
+    pub(super) const fn spend(&mut self) -> bool {
+        let left = self.used < MOST_SENT_ON;
+        self.used = self.used.saturating_add(1);
+        left
+    }
+
+    /// A new round begins.
+    pub(super) const fn renew(&mut self) {
+        self.used = 0;
+    }
 }
 
 /// A search that was sent on. `hops`: how many it had left; `rounds`: how often it came, each time with fewer left.
@@ -64,7 +85,8 @@ impl<const D: usize> Default for Relay<D> {
     fn default() -> Self {
         Self {
             last: 0,
-            enters: 0,
+            enters: Budget::default(),
+            balloons: Budget::default(),
             pending: VecDeque::new(),
             heard: VecDeque::new(),
             sent_on: VecDeque::new(),

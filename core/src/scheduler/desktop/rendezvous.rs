@@ -7,7 +7,6 @@
 
 use super::Desktop;
 use super::message::{Errand, Members, Message, Stand};
-use super::relay::MOST_ENTERS;
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::overlay::can::{self, Hop, Point};
@@ -105,8 +104,7 @@ impl<const D: usize> Desktop<D> {
     ) {
         let hops = hops.min(self.config.hops);
         match (self.can.next_hop(&origin()), hops.checked_sub(1)) {
-            (Hop::To(to), Some(hops)) if self.relay.enters < MOST_ENTERS => {
-                self.relay.enters = self.relay.enters.saturating_add(1);
+            (Hop::To(to), Some(hops)) if self.relay.enters.spend() => {
                 self.run_errand(to, Errand::Enter { node, stand, hops }, cx);
             }
             (Hop::Here, _) => self.at_rendezvous(node, stand, cx),

@@ -1,7 +1,7 @@
 //! The second space: its members, how they join, and how searches use it.
 
 use super::super::dual_can::AGAIN;
-use super::super::relay::MOST_ENTERS;
+use super::super::relay::MOST_SENT_ON;
 use super::*;
 use crate::overlay::can::{Point, Zone};
 
@@ -452,7 +452,7 @@ fn in_a_round_a_node_sends_on_only_so_many_requests_to_enter() {
     let other = other.expect("there is one rendezvous");
     let sent_on = |network: &mut Network| {
         let before = network.events.len();
-        for node in 0..u64::from(MOST_ENTERS) + 9 {
+        for node in 0..u64::from(MOST_SENT_ON) + 9 {
             let errand = Errand::Enter {
                 node: id(100 + node),
                 stand: Stand::Outside,
@@ -464,8 +464,8 @@ fn in_a_round_a_node_sends_on_only_so_many_requests_to_enter() {
         }
         network.events.len() - before
     };
-    assert_eq!(sent_on(&mut network), usize::from(MOST_ENTERS));
+    assert_eq!(sent_on(&mut network), usize::from(MOST_SENT_ON));
     assert_eq!(sent_on(&mut network), 0);
     network.pass(2 * network.config.round.as_secs());
-    assert_eq!(sent_on(&mut network), usize::from(MOST_ENTERS));
+    assert_eq!(sent_on(&mut network), usize::from(MOST_SENT_ON));
 }

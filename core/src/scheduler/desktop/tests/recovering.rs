@@ -1,6 +1,7 @@
 //! Crashes of nodes and losses of messages.
 
 use super::super::membership::FOUNDS_AFTER;
+use super::super::relay::MOST_SENT_ON;
 use super::*;
 use crate::rng::Zeros;
 
@@ -165,6 +166,32 @@ fn a_joiner_without_answers_founds_a_space_after_some_requests() {
     }
     // It founded at the first chance, and the count begins anew.
     assert_eq!((unanswered, node.unanswered), (FOUNDS_AFTER - 1, 0));
+}
+
+#[test]
+fn in_a_round_a_node_sends_on_only_so_many_balloons() {
+    let mut network = Network::new(config(), &[(4, 16), (4, 16)]);
+    let owner = network.nodes.get_mut(&id(1)).unwrap();
+    let (status, point) = (owner.status(), *owner.can().point());
+    let sent_on = |network: &mut Network| {
+        let before = network.events.len();
+        for version in 0..u64::from(MOST_SENT_ON) + 9 {
+            let message = Message::Inflate {
+                node: id(70),
+                version,
+                status: status.clone(),
+                point,
+                hops: 9,
+            };
+            let from = id(77);
+            network.feed(id(0), Event::Message { from, message });
+        }
+        network.events.len() - before
+    };
+    assert_eq!(sent_on(&mut network), usize::from(MOST_SENT_ON));
+    assert_eq!(sent_on(&mut network), 0);
+    network.pass(2 * network.config.round.as_secs());
+    assert!(sent_on(&mut network) > usize::from(MOST_SENT_ON) - 9);
 }
 
 #[test]
