@@ -52,6 +52,14 @@ pub struct Profile {
     pub speed: Speed,
 }
 
+impl Profile {
+    /// How many seconds of work of a baseline core its cores do in a second.
+    pub(crate) fn work_rate(&self, cores: Dimension) -> f64 {
+        let speed = f64::from(self.speed.as_millionths().get()) / 1e6;
+        self.capability.value(cores) as f64 * speed
+    }
+}
+
 impl Mixed {
     /// The dimension by which jobs share a node, if there is one: the first amount called `cores` or `slots`.
     pub fn shares(&self) -> Option<Dimension> {

@@ -16,7 +16,7 @@ use crate::schedulers::Scheduler;
 
 /// A paper with such parts.
 pub(super) trait Conditioned {
-    /// Who is compared with EASY.
+    /// The schedulers that are compared with EASY.
     const CONTENDERS: &'static [Contender];
     /// How large the simulations are.
     fn size(&self) -> Size;

@@ -153,6 +153,16 @@ fn with_paper<R>(
     }
 }
 
+/// The title of the paper of this name, and what a reader of its page must know.
+fn title_and_about(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "p2" => (p2::PAPER.title, p2::PAPER.about),
+        "p3" => (p3::PAPER.title, p3::PAPER.about),
+        "p4" => (p4::PAPER.title, p4::PAPER.about),
+        _ => (p1::PAPER.title, p1::PAPER.about),
+    }
+}
+
 /// The runs that are kept.
 fn kept(choice: &Reproduction) -> anyhow::Result<Kept> {
     Ok(Kept::open(&choice.kept)?)
@@ -171,19 +181,21 @@ fn made(
     let page = pages::file(paper.key(), choice)?;
     let draft = session.draft(&out)?;
     let kept = kept(choice)?;
-    let Some(made) = plan.make(session, choice, options, &kept, tasks)? else {
+    let interrupted = || {
         session.note(&format!(
             "gridweave: stopped before all runs were made; nothing is written, and the same command goes on from there ({})",
             choice.kept.display()
         ));
-        return Ok(Ending::Interrupted);
+        Ok(Ending::Interrupted)
+    };
+    let Some(made) = plan.make(session, choice, options, &kept, tasks)? else {
+        return interrupted();
     };
     let shown = plan.shown(&made);
-    if let Some(page) = &page {
-        match pages::write(session, choice, paper, &shown, page, &kept)? {
-            Ending::Interrupted => return Ok(Ending::Interrupted),
-            Ending::Done | Ending::Broken => {}
-        }
+    if let Some(page) = &page
+        && !pages::write(session, choice, paper, &shown, page, &kept)?
+    {
+        return interrupted();
     }
 
     let runs = made.runs();

@@ -14,7 +14,7 @@ use super::super::options::Reproduction;
 use super::super::session::Session;
 use super::files::command;
 use super::make::{Plan, Shown, seeds};
-use super::{kept, options, with_paper};
+use super::{kept, options, title_and_about, with_paper};
 use crate::reproduce::Reproducible;
 use crate::reproduce::kept::Kept;
 use crate::reproduce::page::{self, Origin, Page, Section};
@@ -69,7 +69,8 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     draft.publish()
 }
 
-/// Writes what was made into a page: the sections of these parts are new, all others stay.
+/// Writes what was made into a page: the sections of these parts are new, all others stay. Whether it was written: it is
+/// not after a Ctrl-C.
 pub(super) fn write(
     session: &Session,
     choice: &Reproduction,
@@ -77,22 +78,28 @@ pub(super) fn write(
     shown: &[Shown],
     file: &Path,
     kept: &Kept,
-) -> anyhow::Result<Ending> {
+) -> anyhow::Result<bool> {
     let key = paper.key();
     let made = shown.iter().filter(|part| !part.report.tables.is_empty());
     let names: Vec<String> = made.clone().map(|part| part.name.to_owned()).collect();
     let Some(digests) = quick_digests(session, key, &names, kept)? else {
-        return Ok(Ending::Interrupted);
+        return Ok(false);
     };
+    let commit = commit(file);
     let charts = file.file_stem().unwrap_or_default().to_string_lossy();
     let sections = made.map(|part| {
+        // Where files are on this machine is of no use to a reader.
+        let named = |file: &Option<PathBuf>| Some(file.as_ref()?.file_name()?.into());
         let only = Reproduction {
             only: vec![part.name.to_owned()],
+            trace: named(&choice.trace),
+            coordinates: named(&choice.coordinates),
+            round_trips: named(&choice.round_trips),
             ..choice.clone()
         };
         let origin = Origin {
             command: command(key, &only),
-            commit: commit(file),
+            commit: commit.clone(),
             seeds: seeds(choice).collect(),
             quick: choice.quick,
         };
@@ -112,7 +119,7 @@ pub(super) fn write(
         replace(&folder.join(name), &svg)?;
     }
     replace(file, &page.text(key, paper.title(), paper.about()))?;
-    Ok(Ending::Done)
+    Ok(true)
 }
 
 /// Makes the quick runs of these parts, and returns the digest of each; `None` after a Ctrl-C.
@@ -175,19 +182,14 @@ pub(super) fn stale(
             };
             looked += 1;
             let stale = *digest != section.digest;
-            told &= stale == section.is_stale() || !stale;
+            told &= !stale || section.is_stale();
             section.mark(stale);
             if stale {
                 listed.push(format!("{key} {}", section.part));
             }
         }
-        let quick = options(&Reproduction::quick());
-        with_paper(key, &quick, |paper| {
-            Ok(replace(
-                &file,
-                &page.text(key, paper.title(), paper.about()),
-            )?)
-        })?;
+        let (title, about) = title_and_about(key);
+        replace(&file, &page.text(key, title, about))?;
     }
     session.interrupt.end();
     if looked == 0 {

@@ -209,14 +209,7 @@ fn offered(run: &Finished) -> Option<f64> {
             taken * job.run_time.as_micros() as f64
         })
         .sum();
-    let room: f64 = mixed
-        .nodes
-        .iter()
-        .map(|node| {
-            let speed = f64::from(node.speed.as_millionths().get()) / 1e6;
-            node.capability.value(cores) as f64 * speed
-        })
-        .sum();
+    let room: f64 = mixed.nodes.iter().map(|node| node.work_rate(cores)).sum();
     Some(work / room / (during.end - during.start).as_micros().max(1) as f64)
 }
 

@@ -216,8 +216,7 @@ impl<'a> NodeKinds<'a> {
     fn of(nodes: &[Profile], places: &'a Places) -> Self {
         let mut kinds: Vec<(Capability, f64)> = Vec::new();
         for node in nodes {
-            let speed = f64::from(node.speed.as_millionths().get()) / 1e6;
-            let work = node.capability.value(places.cores) as f64 * speed;
+            let work = node.work_rate(places.cores);
             match kinds
                 .iter_mut()
                 .find(|(known, _)| *known == node.capability)
@@ -308,14 +307,11 @@ fn fit(nodes: &mut [Profile], workload: &Workload, load: f64, cores: Dimension) 
         })
         .sum();
     let offered = work / workload.jobs.len().max(1) as f64 / draw::seconds(LOADED_GAP);
-    let speed = |node: &Profile| f64::from(node.speed.as_millionths().get()) / 1e6;
-    let room: f64 = nodes
-        .iter()
-        .map(|node| node.capability.value(cores) as f64 * speed(node))
-        .sum();
+    let room: f64 = nodes.iter().map(|node| node.work_rate(cores)).sum();
     let factor = offered / (load * room);
     for node in nodes {
-        let millionths = (speed(node) * factor * 1e6).round() as u32;
+        let speed = f64::from(node.speed.as_millionths().get());
+        let millionths = (speed * factor).round() as u32;
         if let Some(millionths) = NonZeroU32::new(millionths) {
             node.speed = Speed::from_millionths(millionths);
         }
