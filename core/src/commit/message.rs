@@ -133,6 +133,8 @@ pub enum Message {
         job: JobId,
         /// The latest attempt that is over, from the request.
         through: Epoch,
+        /// The latest attempt that began here, as far as the sender remembers.
+        began: Option<Epoch>,
     },
     /// To a coordinator: the job has ended here.
     Ended {
@@ -159,7 +161,7 @@ impl Message {
             | Self::Query { attempt }
             | Self::Extend { attempt, .. }
             | Self::Ended { attempt, .. } => attempt,
-            Self::Release { job, through } | Self::Released { job, through } => {
+            Self::Release { job, through } | Self::Released { job, through, .. } => {
                 Attempt::new(job, through)
             }
         }

@@ -188,6 +188,11 @@ pub struct Notice {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum News {
+    /// It waits without a placement. As far as is known now, it can start then.
+    Expected {
+        /// The earliest start that was found.
+        start: Time,
+    },
     /// It will run.
     Accepted(Shared<Placement>),
     /// It will run on other nodes or at another time than told before.
@@ -272,6 +277,7 @@ impl fmt::Display for Placement {
 impl fmt::Display for News {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Expected { start } => write!(f, "expects it to start at {start}"),
             Self::Accepted(placement) => write!(f, "accepts it: {}", placement.get()),
             Self::Moved(placement) => write!(f, "moves it: {}", placement.get()),
             Self::Assigned(assignment) => write!(f, "is to run it: {}", assignment.get().placement),
@@ -364,6 +370,7 @@ mod tests {
         });
         let placement = Shared::new(placement);
         for more in [
+            News::Expected { start: until },
             News::Accepted(placement.clone()),
             News::Moved(placement),
             News::Assigned(assignment.clone()),

@@ -131,7 +131,7 @@ kinds! {
     Query { attempt },
     Extend { attempt, until },
     Release { job, through },
-    Released { job, through },
+    Released { job, through, began },
     Ended { attempt, outcome },
 }
 

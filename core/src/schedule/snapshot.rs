@@ -67,6 +67,26 @@ impl Snapshot {
         }
     }
 
+    /// The same node, if it were free in this interval: for a job that would give up its time there.
+    #[must_use]
+    pub fn without(&self, free: Interval) -> Self {
+        let before =
+            |window: &Interval| Interval::new(window.start(), window.end().min(free.start()));
+        let after = |window: &Interval| Interval::new(window.start().max(free.end()), window.end());
+        let left = self.busy.iter().flat_map(|window| {
+            let parts = if window.overlaps(free) {
+                [before(window).ok(), after(window).ok()]
+            } else {
+                [Some(*window), None]
+            };
+            parts.into_iter().flatten()
+        });
+        Self {
+            busy: left.take(Self::MAX_WINDOWS).collect(),
+            ..*self
+        }
+    }
+
     /// Which of two snapshots of one node is newer: the one with the higher number.
     pub const fn version(&self) -> u64 {
         self.version

@@ -482,3 +482,22 @@ fn errors_say_what_is_wrong() {
             .contains("committed")
     );
 }
+
+#[test]
+fn a_snapshot_without_some_time_is_free_there_and_as_before_elsewhere() {
+    let window = |start, end| Interval::new(Time::from_secs(start), Time::from_secs(end)).unwrap();
+    let busy = Snapshot::new(7, Time::from_secs(100), &[window(10, 30), window(40, 50)]).unwrap();
+    let windows = |free| busy.without(free).windows().to_vec();
+    assert_eq!(
+        windows(window(15, 20)),
+        [window(10, 15), window(20, 30), window(40, 50)]
+    );
+    assert_eq!(windows(window(5, 30)), [window(40, 50)]);
+    assert_eq!(windows(window(20, 45)), [window(10, 20), window(45, 50)]);
+    assert_eq!(windows(window(30, 40)), busy.windows());
+    let other = busy.without(window(0, 100));
+    assert_eq!(
+        (other.version(), other.horizon()),
+        (7, Time::from_secs(100))
+    );
+}

@@ -174,7 +174,7 @@ framed! {
     Query: Attempt;
     Extend: Attempt, Time;
     Release: JobId, Epoch;
-    Released: JobId, Epoch;
+    Released: JobId, Epoch, Option<Epoch>;
     Ended: Attempt, Outcome;
 }
 

@@ -25,7 +25,10 @@ pub(super) fn commit(max_delay: Span, lead: Span, permission: Option<Span>) -> C
         max_delay,
         retry: max_delay + half,
         jitter: half,
-        lead: Config::DEFAULT.lead.min(lead),
+        // The other half is for the search.
+        lead: Config::DEFAULT
+            .lead
+            .min(Span::from_micros(lead.as_micros() / 2)),
         // Longer than a lease.
         grace: Config::DEFAULT.grace.max(lease + max_delay),
         permission: permission.map_or(Permission::UntilEnd, Permission::Renewed),

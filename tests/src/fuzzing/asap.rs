@@ -29,6 +29,7 @@ const CONFIG: Config = Config {
     lead: Span::from_micros(32),
     rounds: 3,
     improve: Some(Span::from_micros(60)),
+    patience: Span::from_micros(300),
     timeout: Span::from_micros(8),
     search_limit: Span::from_micros(40),
     commit: COMMIT,

@@ -281,7 +281,11 @@ pub(super) fn vote(
                 until: Some(now + Span::from_micros(30)),
             }
         }
-        Vote::Release { job, through } => Vote::Released { job, through },
+        Vote::Release { job, through } => Vote::Released {
+            job,
+            through,
+            began: None,
+        },
         Vote::Ended { attempt, .. } => Vote::Release {
             job: attempt.job,
             through: attempt.epoch,

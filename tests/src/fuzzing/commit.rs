@@ -193,7 +193,11 @@ impl Host<Committing> {
                 attempt,
                 until: Some(until),
             },
-            Message::Release { job, through } => Message::Released { job, through },
+            Message::Release { job, through } => Message::Released {
+                job,
+                through,
+                began: None,
+            },
             Message::Ended { attempt, .. }
             | Message::Expired { attempt }
             | Message::Refused { attempt, .. }

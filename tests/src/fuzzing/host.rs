@@ -173,6 +173,7 @@ impl<M: Clone> Sent<M> {
 /// The kind of news.
 pub(super) const fn name_of(news: &News) -> &'static str {
     match news {
+        News::Expected { .. } => "expected",
         News::Accepted { .. } => "accepted",
         News::Moved { .. } => "moved",
         News::Assigned(_) => "assigned",

@@ -68,7 +68,7 @@ impl<M: Watched> Grid<M> {
                 self.ledger.moved += 1;
                 self.jobs[number].accepted = Some(told.get().start);
             }
-            News::Assigned(_) | News::Released { .. } => {}
+            News::Expected { .. } | News::Assigned(_) | News::Released { .. } => {}
             News::Orphaned => panic!("schedulers that reserve time do not say so"),
             News::Failed(Failure::Refused(Refusal::Known)) => {}
             News::Failed(Failure::Refused(Refusal::Leaving)) => {

@@ -27,6 +27,8 @@ pub const CONFIG: Config = Config {
     lead: Span::from_secs(10),
     // If a search took longer than the lead, the start that it finds would be past before it is confirmed.
     width: 4,
+    improve: Some(Span::from_secs(30)),
+    patience: Span::from_secs(120),
     search_limit: Span::from_secs(4),
     commit: commit::Config {
         permission: Permission::Renewed(Span::from_secs(30)),

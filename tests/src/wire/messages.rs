@@ -244,6 +244,7 @@ impl Each for commit::Message {
             Self::Released {
                 job: some(fill),
                 through: some(fill),
+                began: some(fill),
             },
             Self::Ended {
                 attempt: some(fill),

@@ -324,6 +324,9 @@ fn the_start_that_is_found_is_the_earliest_slot_within_two_hops() {
             forward: u8::MAX,
             max_hops: 2,
             searcher,
+            // Every job gets a placement at once.
+            improve: None,
+            patience: Span::ZERO,
             ..rules(INSTANT, Links::Static, exchange)
         };
         let scene = Scene {

@@ -119,10 +119,21 @@ impl Work {
         }
     }
 
-    pub(super) fn on_released(&mut self, task: &mut Task, node: NodeId, through: Epoch) {
+    pub(super) fn on_released(
+        &mut self,
+        task: &mut Task,
+        node: NodeId,
+        through: Epoch,
+        began: Option<Epoch>,
+    ) {
         let before = task.old.len();
-        task.old
-            .retain(|old| old.node != node || old.through > through);
+        let is_free = |old: &Old| old.node == node && old.through <= through;
+        // A node may have begun before the request arrived.
+        let begun = |old: &Old| is_free(old) && !old.told && began >= Some(old.since);
+        if task.old.iter().any(begun) {
+            task.slipped = Some(node);
+        }
+        task.old.retain(|old| !is_free(old));
         if task.old.len() < before {
             self.persist(task);
             self.permit_if_waiting(task);

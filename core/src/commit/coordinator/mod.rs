@@ -605,7 +605,9 @@ impl<P: Policy> Coordinator<P> {
             Message::Alive { standing, .. } => work.on_alive(task, from, epoch, standing),
             Message::Query { .. } => work.on_query(task, from, epoch),
             Message::Extend { until, .. } => work.on_extend(task, from, epoch, until),
-            Message::Released { through, .. } => work.on_released(task, from, through),
+            Message::Released { through, began, .. } => {
+                work.on_released(task, from, through, began);
+            }
             Message::Ended { outcome, .. } => work.on_ended(task, from, epoch, outcome),
             // For participants.
             Message::Prepare { .. }

@@ -131,6 +131,8 @@ pub(super) struct Member {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Old {
     pub(super) node: NodeId,
+    /// The first of the attempts that are over.
+    pub(super) since: Epoch,
     pub(super) through: Epoch,
     /// Until when the node may run the job, by this clock, if it was ever permitted.
     pub(super) permitted: Option<Time>,
@@ -249,6 +251,7 @@ impl Task {
             .map_or(unstarted, |until| until.max(unstarted));
         let gone = Old {
             node: member.node,
+            since: decision.epoch,
             through: decision.epoch,
             permitted: member.permitted,
             free_by: config.passed(by_itself),
@@ -256,6 +259,9 @@ impl Task {
         };
         match self.old.iter_mut().find(|old| old.node == member.node) {
             Some(old) => {
+                if old.told {
+                    old.since = gone.since;
+                }
                 old.through = old.through.max(gone.through);
                 old.permitted = old.permitted.max(gone.permitted);
                 old.free_by = old.free_by.max(gone.free_by);

@@ -78,6 +78,7 @@ impl<P: Policy> Participant<P> {
                 payload: Payload::EMPTY,
                 firm: None,
                 assignment: None,
+                began: None,
                 forget: Time::ZERO,
             },
         };
@@ -317,7 +318,9 @@ impl<P: Policy> Participant<P> {
         through: Epoch,
         cx: &mut dyn Context<Self>,
     ) {
+        let mut began = None;
         if let Some(mut seat) = self.seat_of(job, from) {
+            began = seat.began.filter(|began| *began <= through);
             let mut changed = false;
             if seat.hold.is_some_and(|hold| hold.epoch <= through) {
                 changed |= self.drop_hold(&mut seat, cx.now());
@@ -336,6 +339,11 @@ impl<P: Policy> Participant<P> {
             // The sender is not the coordinator of this job.
             return;
         }
-        cx.send(from, Message::Released { job, through });
+        let released = Message::Released {
+            job,
+            through,
+            began,
+        };
+        cx.send(from, released);
     }
 }

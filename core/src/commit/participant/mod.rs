@@ -77,6 +77,8 @@ pub struct Seat {
     firm: Option<Firm>,
     /// What the host is told of the attempt that is committed.
     assignment: Option<Shared<Assignment>>,
+    /// The latest attempt that began here.
+    began: Option<Epoch>,
     /// When it may be forgotten, once nothing is held or committed.
     forget: Time,
 }

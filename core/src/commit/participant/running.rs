@@ -117,6 +117,7 @@ impl<P: Policy> Participant<P> {
             }
             Phase::Waiting { .. } if may_run => {
                 firm.phase = firm.running(&self.config);
+                seat.began = Some(firm.epoch);
                 let until = firm.until().unwrap_or(now);
                 let assignment = seat.assignment.clone();
                 seat.firm = Some(firm);

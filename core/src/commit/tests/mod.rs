@@ -199,11 +199,22 @@ fn release(attempt: Attempt) -> Message {
     }
 }
 
+/// An attempt that had begun was let go.
+fn stopped(attempt: Attempt) -> Message {
+    let Attempt { job, epoch } = attempt;
+    Message::Released {
+        job,
+        through: epoch,
+        began: Some(epoch),
+    }
+}
+
 fn released(attempt: Attempt) -> Message {
     let Attempt { job, epoch } = attempt;
     Message::Released {
         job,
         through: epoch,
+        began: None,
     }
 }
 

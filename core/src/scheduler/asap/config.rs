@@ -38,9 +38,13 @@ pub struct Config {
     pub horizon: Span,
     /// How many searches for a placement are made before a job fails (PROTOCOLS D11).
     pub rounds: u8,
-    /// The time between two searches for a better placement of a waiting job; `None` in the paper: no such search. Jobs
-    /// that end before their estimate free time that no earlier search could count on.
+    /// The time between two searches for a job that waits, on average; `None` in the paper: no such search. Jobs that
+    /// end before their estimate free time that no earlier search could count on.
     pub improve: Option<Span>,
+    /// How long a job that cannot start at once waits without a placement; zero in the paper. Then it gets the earliest
+    /// placement, so that jobs that need many nodes are not passed over for ever. Placements of all jobs that wait would
+    /// keep each other from moving up when jobs end before their estimates.
+    pub patience: Span,
     /// How long to wait for one answer (PROTOCOLS D13).
     pub timeout: Span,
     /// How long a search may take. At that limit it answers with what it knows.
@@ -114,15 +118,16 @@ impl Config {
         },
         forward: 5,
         max_hops: u8::MAX,
-        breadth: 8,
-        width: 1,
+        breadth: 16,
+        width: 8,
         searcher: Searcher::Included,
         choice: Choice::Nearest,
-        slot: Span::from_secs(60),
-        lead: Span::from_secs(60),
+        slot: Span::from_secs(1),
+        lead: Span::from_secs(10),
         horizon: Span::from_secs(365 * 86_400),
         rounds: 4,
-        improve: None,
+        improve: Some(Span::from_secs(300)),
+        patience: Span::from_secs(86_400),
         timeout: Span::from_secs(2),
         search_limit: Span::from_secs(20),
         commit: commit::Config::DEFAULT,
@@ -133,8 +138,9 @@ impl Config {
     };
 
     /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A round trip takes up to 200 ms: ten of them
-    /// fit into the timeout, and a hundred, one node asked after the other, into a search. A search and a commit must
-    /// be over when the job starts, so jobs start a minute later at the earliest.
+    /// fit into the timeout, and a hundred into a search. A search and a commit must be over when the job starts: a
+    /// search takes two seconds or so, and time is committed five seconds before the start. So jobs start ten seconds
+    /// later at the earliest.
     pub const WAN: Self = Self::DEFAULT;
 
     /// For a local network, where a round trip takes half a millisecond: a search and a commit take some milliseconds
@@ -144,7 +150,6 @@ impl Config {
             changes: cyclon::Changes::Untold,
             ..cyclon::Config::LAN
         },
-        slot: Span::from_secs(1),
         lead: Span::from_secs(2),
         timeout: Span::from_millis(200),
         search_limit: Span::from_secs(1),
@@ -156,9 +161,13 @@ impl Config {
     pub const PAPER: Self = Self {
         max_hops: 2,
         breadth: 1,
+        width: 1,
         searcher: Searcher::Excluded,
+        slot: Span::from_secs(60),
         lead: Span::ZERO,
         rounds: 2,
+        improve: None,
+        patience: Span::ZERO,
         commit: commit::Config {
             lead: Span::ZERO,
             ..commit::Config::DEFAULT
@@ -206,7 +215,9 @@ impl Config {
             .number("candidates", self.candidates as u64)
             .at_least(1, "or no search can succeed");
         let limits = match self.improve {
-            None => limits,
+            None => limits
+                .time("patience", self.patience)
+                .at_most(0, "improve is None: no search would find it a place later"),
             Some(period) => limits
                 .time("improve", period)
                 .more_than(0, "or searches never end"),

@@ -6,6 +6,10 @@
 //! few, it looks for the earliest time at which enough nodes are free together. The submitter confirms the best
 //! placement with a two-phase commit, because other jobs may want the same time.
 //!
+//! A job that cannot start at once gets no placement at first: the submitter tells its host when to expect it, and has
+//! neighbours search again from time to time. The start that is known is only as good as the estimates of the jobs that
+//! run, and most of these end early.
+//!
 //! ```text
 //!  submitter              searchers                neighbours             the nodes chosen
 //!   Search ──────────────▶ look at the schedules
@@ -30,7 +34,8 @@
 //! - The outcome of a cancelled job is told when none of its nodes has a hold or a reservation for it any more.
 //! - A leaver takes no new jobs, goes on with the jobs it has, and disappears from all views after a while. If a job
 //!   that was submitted there loses its placement then, only the leaver itself is left to search.
-//! - A job that has a placement keeps it, unless [`Config::improve`] makes its node search for a better one.
+//! - A job that cannot start at once is searched for again every [`Config::improve`]. After [`Config::patience`] it gets
+//!   the earliest placement, and its submitter goes on to search for an earlier one (PROTOCOLS D24).
 //! - Reservations, decisions and submitted jobs of a node survive a crash. The outcome of a job may then be told twice,
 //!   but never two different outcomes.
 //!

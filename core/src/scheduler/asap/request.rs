@@ -1,21 +1,25 @@
 //! The submitter's side: gets a job its placement (P1 figure 2). Neighbours search, the best placement is confirmed; if
 //! that fails, the next best is tried, and then neighbours search again.
+//!
+//! A job that cannot start at once first waits without a placement, and neighbours search again from time to time. Only
+//! when its [`patience`](Config::patience) is over does it get the earliest placement, which then moves up.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use super::message::{AskId, Message, Offer, Wanted};
+use super::neighbours::random_part;
 use super::search::{Candidates, Question};
 use super::{Asap, Bootstrap, Config};
 use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy, Refused};
 use crate::id::{JobId, NodeId};
-use crate::job::{Demand, Job, Refusal};
+use crate::job::{Demand, Job, News, Notice, Refusal};
 use crate::machine::{Context, Event};
 use crate::overlay::view::Links;
 use crate::rng::Choose;
 use crate::scheduler::desk::{self, Stage};
-use crate::time::{Interval, Time};
+use crate::time::{Interval, Span, Time};
 use crate::trace::Trace;
 
 /// The search for a placement of a job that was submitted here.
@@ -25,6 +29,10 @@ pub(super) struct Request {
     phase: Phase,
     /// The number of the last search for this job in this life.
     round: u32,
+    /// When this node began to search for the job; a restart begins anew.
+    since: Time,
+    /// The start that the host was told to expect, while the job has no placement.
+    expected: Option<Time>,
     /// When to search for a better placement.
     improve_at: Option<Time>,
     /// Nodes that were chosen and failed for another reason than being busy; placements avoid them.
@@ -40,7 +48,9 @@ type Unwilling = heapless::Vec<NodeId, MOST_UNWILLING>;
 enum Phase {
     /// Waits for the overlay, because this node has no neighbours yet.
     Resting { until: Time },
-    /// Neighbours search, or this node itself if it has none.
+    /// Cannot start at once, and waits for nodes to become free; then neighbours search again.
+    Waiting { until: Time },
+    /// Neighbours search, or this node itself: if it has none, or for a better placement.
     Searching {
         aim: Aim,
         awaited: Vec<NodeId>,
@@ -75,6 +85,9 @@ const MOST_UNWILLING: usize = 8;
 /// The most spares of a job.
 const SPARES: usize = 8;
 
+/// How many neighbours search again for a job that waits. One is enough: another one searches the next time.
+const AGAIN: usize = 1;
+
 impl Request {
     /// Notes why a placement failed. A node that has become busy shows that in its schedule. A node that failed for
     /// another reason still looks free, so it is avoided.
@@ -104,6 +117,11 @@ impl Request {
         config.earliest(now).max(lasts)
     }
 
+    /// Whether the job may still wait without a placement.
+    fn is_patient(&self, now: Time, config: &Config) -> bool {
+        config.improve.is_some() && now - self.since < config.patience
+    }
+
     /// How many nodes a search asks for: the demand of the job, and one more for each avoided node.
     fn count(&self, job: &Job) -> u32 {
         count(job).saturating_add(self.unwilling.len() as u32)
@@ -111,7 +129,9 @@ impl Request {
 
     pub(super) fn next_due(&self) -> Option<Time> {
         match self.phase {
-            Phase::Resting { until } | Phase::Searching { until, .. } => Some(until),
+            Phase::Resting { until }
+            | Phase::Waiting { until }
+            | Phase::Searching { until, .. } => Some(until),
             Phase::Coordinated => self.improve_at,
         }
     }
@@ -133,7 +153,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     }
 
     /// The request for a job, a new one if there is none.
-    fn request(&mut self, job: JobId) -> Option<&mut Request> {
+    fn request(&mut self, job: JobId, now: Time) -> Option<&mut Request> {
         let index = self
             .requests
             .binary_search_by_key(&job, |request| request.job);
@@ -142,6 +162,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 job,
                 phase: Phase::Coordinated,
                 round: 0,
+                since: now,
+                expected: None,
                 improve_at: None,
                 unwilling: Unwilling::new(),
                 not_before: Time::ZERO,
@@ -156,7 +178,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     pub(super) fn on_desk_notice(&mut self, notice: &desk::Notice, cx: &mut dyn Context<Self>) {
         match *notice {
             desk::Notice::Search { job, left, setback } => {
-                if let Some(request) = self.request(job) {
+                if let Some(request) = self.request(job, cx.now()) {
                     request.note(setback);
                 }
                 self.search_place(job, left, cx);
@@ -179,7 +201,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let alone = self.overlay.view().is_empty();
         let waits = alone && self.bootstrap != Bootstrap::Alone;
         let until = cx.now() + self.config.overlay.period.times(2);
-        let Some(request) = self.request(job) else {
+        let (now, config) = (cx.now(), self.config);
+        let Some(request) = self.request(job, now) else {
             return;
         };
         // The placement that was to be improved is lost.
@@ -187,6 +210,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         if waits && left > 0 {
             // A node that has just started has no neighbours yet.
             request.phase = Phase::Resting { until };
+            return;
+        }
+        if left == 0 && request.is_patient(now, &config) {
+            // Other jobs were faster each time.
+            self.wait(job, cx);
             return;
         }
         self.ask_around(job, Aim::Place, cx);
@@ -204,19 +232,42 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.at_desk(Event::Command(command), cx);
     }
 
-    /// Asks a few neighbours to search for a job. Without neighbours, this node searches itself.
+    /// Lets a job wait without a placement, until neighbours search again. It gets all its rounds again.
+    fn wait(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        let Some(until) = self.again_at(cx) else {
+            return;
+        };
+        if let Some(request) = self.request_mut(job) {
+            request.phase = Phase::Waiting { until };
+        }
+        self.order(desk::Command::Wait { job }, cx);
+    }
+
+    /// When a job that waits is searched for again: after three to five quarters of [`Config::improve`], so that jobs
+    /// that came together do not always search together.
+    fn again_at(&self, cx: &mut dyn Context<Self>) -> Option<Time> {
+        let period = self.config.improve?.as_micros();
+        let (half, quarter) = (Span::from_micros(period / 2), Span::from_micros(period / 4));
+        Some(cx.now() + half + quarter + random_part(half, cx))
+    }
+
+    /// Asks a few neighbours to search for a job. Without neighbours, or for a better placement, this node searches
+    /// itself: it can ask the nodes that the job has, which are busy for others only.
     fn ask_around(&mut self, job: JobId, aim: Aim, cx: &mut dyn Context<Self>) {
         let config = self.config;
         let now = cx.now();
-        let asked: Links<C> = self
-            .overlay
-            .view()
-            .sample(usize::from(config.forward), cx.rng());
-        let alone = asked.is_empty();
         let me = self.me;
         let Some(known) = self.desk.job(job).copied() else {
             return;
         };
+        let waits = |request: &Request| request.round > 0 && request.is_patient(now, &config);
+        let searchers = match aim {
+            Aim::Before(_) => 0,
+            Aim::Place if self.request_mut(job).is_some_and(|request| waits(request)) => AGAIN,
+            Aim::Place => usize::from(config.forward),
+        };
+        let asked: Links<C> = self.overlay.view().sample(searchers, cx.rng());
+        let alone = asked.is_empty();
         let Some(request) = self.request_mut(job) else {
             return;
         };
@@ -270,11 +321,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Plans a search for a better placement, if [`Config::improve`] is set.
     fn improve_later(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
-        let Some(after) = self.config.improve else {
+        let Some(at) = self.again_at(cx) else {
             return;
         };
-        let at = cx.now() + after;
-        if let Some(request) = self.request(job) {
+        if let Some(request) = self.request(job, cx.now()) {
             request.improve_at = Some(at);
         }
     }
@@ -346,8 +396,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// Has the offers confirmed, best first, until one is accepted: the earliest start, then the fewest hops, then at
     /// random (PROTOCOLS D12).
     fn choose(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
-        let slot = self.config.slot;
-        let most = usize::from(self.config.commit.members);
+        let (now, config) = (cx.now(), self.config);
+        let slot = config.slot;
+        let most = usize::from(config.commit.members);
         let Some((count, length)) = self.desk.job(job).map(|job| (count(job), job.estimate()))
         else {
             return;
@@ -360,6 +411,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             aim,
             awaited,
             has_missed,
+            from,
             offers,
             seen,
             ..
@@ -368,7 +420,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             return;
         };
         let everyone = awaited.is_empty() && !*has_missed;
-        let (aim, mut offers, seen) = (*aim, core::mem::take(offers), *seen);
+        let (aim, from, mut offers, seen) = (*aim, *from, core::mem::take(offers), *seen);
         request.phase = Phase::Coordinated;
         cx.rng().shuffle(&mut offers);
         offers.sort_by_key(|offer| (offer.start, offer.hops));
@@ -393,6 +445,16 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 None => self.improve_later(job, cx),
             }
             return;
+        }
+        if request.is_patient(now, &config) {
+            let earliest = candidates.first().map(|best| best.interval.start());
+            candidates.retain(|candidate| candidate.interval.start() <= from);
+            // One searcher that finds nothing does not mean that there is nothing.
+            if candidates.is_empty() && (earliest.is_some() || request.round > 1) {
+                self.expect(job, earliest, cx);
+                self.wait(job, cx);
+                return;
+            }
         }
         if candidates.is_empty() {
             // If all searchers say no, others would too. But a search that avoided nodes is repeated with these nodes.
@@ -427,6 +489,18 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.order(place, cx);
     }
 
+    /// Tells the host when a job that waits is expected to start, if that is news.
+    fn expect(&mut self, job: JobId, start: Option<Time>, cx: &mut dyn Context<Self>) {
+        let Some(request) = self.request_mut(job) else {
+            return;
+        };
+        if let Some(start) = start.filter(|start| request.expected != Some(*start)) {
+            request.expected = Some(start);
+            let news = News::Expected { start };
+            cx.notify(Notice { job, news });
+        }
+    }
+
     /// Handles all requests whose deadline has passed.
     pub(super) fn attend_requests(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
@@ -438,6 +512,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         for job in due {
             match self.request_mut(job).map(|request| &request.phase) {
                 Some(Phase::Resting { .. }) => self.not_found(job, None, cx),
+                Some(Phase::Waiting { .. }) => self.ask_around(job, Aim::Place, cx),
                 // Late searchers are not waited for (PROTOCOLS D13).
                 Some(Phase::Searching { .. }) => self.choose(job, cx),
                 Some(Phase::Coordinated) => self.search_better(job, cx),

@@ -27,6 +27,13 @@ pub(super) struct Question {
     pub(super) wanted: Wanted,
 }
 
+/// The placement that a job has while a better one is searched: its nodes count as free in this time.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Held {
+    interval: Interval,
+    nodes: Vec<NodeId>,
+}
+
 /// A search that waits for answers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Search {
@@ -40,6 +47,8 @@ pub(super) struct Search {
     free: Vec<u32>,
     /// All candidates and the searcher, sorted.
     seen: Vec<NodeId>,
+    /// What the job has already.
+    held: Option<Held>,
     /// The largest distance of a candidate, in hops.
     hops: u8,
     /// The nodes to ask for their neighbours, the next one at the end.
@@ -84,6 +93,7 @@ impl Search {
             candidates: Vec::new(),
             free: Vec::new(),
             seen: Vec::new(),
+            held: None,
             hops: 1,
             to_ask: Vec::new(),
             next_ring: Vec::new(),
@@ -109,7 +119,12 @@ impl Search {
         index.is_err()
     }
 
-    fn add(&mut self, known: Known) {
+    fn add(&mut self, mut known: Known) {
+        if let Some(held) = &self.held
+            && held.nodes.contains(&known.node)
+        {
+            known.schedule = known.schedule.without(held.interval);
+        }
         let wanted = self.question.wanted;
         let slot = Interval::starting(wanted.from, wanted.length);
         if slot.is_ok_and(|slot| known.is_free(slot)) {
@@ -288,6 +303,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let limit = cx.now() + self.config.search_limit;
         let mut search = Search::new(id, question, limit);
         search.discover(self.me);
+        search.held = self.held_by(&question);
         if self.config.searcher == Searcher::Included && self.desk.takes_jobs() {
             search.add(Known {
                 node: self.me,
@@ -310,7 +326,30 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 });
             }
         }
+        self.ask_held(&mut search, cx);
         self.go_on(search, cx);
+    }
+
+    /// What the job of an own search has: its placement, if it has one.
+    fn held_by(&self, question: &Question) -> Option<Held> {
+        let own = question.asker == self.me;
+        let placement = own.then(|| self.placement(question.ask.job)).flatten()?;
+        Some(Held {
+            interval: Interval::new(placement.start, placement.end?).ok()?,
+            nodes: placement.nodes,
+        })
+    }
+
+    /// Asks the nodes that the job has for their schedules: some become free before the others.
+    fn ask_held(&self, search: &mut Search, cx: &mut dyn Context<Self>) {
+        let until = cx.now() + self.config.timeout;
+        let nodes = search.held.iter().flat_map(|held| held.nodes.clone());
+        for node in nodes.collect::<Vec<_>>() {
+            if search.discover(node) {
+                search.asked.push((node, until));
+                cx.send(node, Message::Fetch(Reason::Search(search.id)));
+            }
+        }
     }
 
     /// Step 4 and what follows: asks nodes for their neighbours until enough are free, and at last puts the job off.

@@ -155,6 +155,11 @@ pub enum Command {
         /// Why the job fails; `None` to search again.
         refusal: Option<Refusal>,
     },
+    /// The job waits without a placement. It gets all its rounds again.
+    Wait {
+        /// The job that waits.
+        job: JobId,
+    },
     /// Have a better placement confirmed, for a job that has one.
     Improve {
         /// The job to move.
@@ -510,6 +515,7 @@ impl<P: Policy> Desk<P> {
                 Some(refusal) => self.fail(job, job::Failure::Refused(refusal), cx),
                 None => self.search(job, None, cx),
             },
+            Command::Wait { job } => self.renew_rounds(job),
             Command::Improve { job, candidate } => {
                 self.coordinate(coordinator::Command::Improve { job, candidate }, cx);
             }

@@ -81,6 +81,13 @@ impl Task {
         }
     }
 
+    /// Gives the job all its rounds again, unless it has lost too many placements.
+    const fn renew(&mut self, rounds: u8) {
+        if self.places_lost < MOST_PLACES_LOST {
+            self.left = rounds;
+        }
+    }
+
     /// Whether the start that the host was told has passed.
     fn has_started(&self, now: Time) -> bool {
         matches!(self.stage, Stage::Accepted { start, .. } if start <= now)
@@ -225,6 +232,13 @@ impl<P: Policy> Desk<P> {
         }
     }
 
+    pub(super) fn renew_rounds(&mut self, job: JobId) {
+        let rounds = self.config.rounds;
+        if let Some(task) = self.task_mut(job) {
+            task.renew(rounds);
+        }
+    }
+
     fn is_coordinated(&self, job: JobId) -> bool {
         self.node.coordinator.jobs().any(|known| known == job)
     }
@@ -319,9 +333,7 @@ impl<P: Policy> Desk<P> {
             Stage::Cancelled | Stage::Failed(_) => return,
         };
         task.stage = Stage::Accepted { start, attempt };
-        if task.places_lost < MOST_PLACES_LOST {
-            task.left = rounds;
-        }
+        task.renew(rounds);
         if let Some(news) = news {
             cx.persist(Key::Job(job), task.record());
             tell(job, news, cx);
@@ -373,6 +385,10 @@ impl<P: Policy> Desk<P> {
             cx.persist(Key::Job(job), task.record());
         }
         self.close(job, News::Failed(failure), cx);
+        // Nodes of earlier attempts may still have to let go, but whether the job ran there does not matter any more.
+        if self.is_coordinated(job) {
+            self.coordinate(coordinator::Command::Release { job }, cx);
+        }
     }
 
     /// Tells the outcome of a job and forgets it.

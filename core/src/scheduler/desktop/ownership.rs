@@ -219,8 +219,8 @@ impl<const D: usize> Desktop<D> {
                 News::Accepted(placement) | News::Moved(placement) => {
                     self.expect(job, placement.get(), cx);
                 }
-                // A desktop runs its jobs itself.
-                News::Queue { .. } | News::Withdraw { .. } => {}
+                // A desktop runs its jobs itself, and has a place for each in a queue.
+                News::Queue { .. } | News::Withdraw { .. } | News::Expected { .. } => {}
                 News::Assigned(_)
                 | News::Released { .. }
                 | News::Started { .. }

@@ -42,6 +42,8 @@ fn asap_refuses_what_is_out_of_bounds() {
             |c| c.horizon = Span::ZERO,
             |c| c.rounds = 1,
             |c| c.improve = Some(micros(1)),
+            |c| c.patience = Span::MAX,
+            |c| (c.improve, c.patience) = (None, Span::ZERO),
             |c| c.timeout = micros(1),
             |c| (c.timeout, c.search_limit) = (seconds(10), seconds(10)),
             |c| c.exchange = Exchange::Push { lease: seconds(6) },
@@ -107,6 +109,10 @@ fn asap_refuses_what_is_out_of_bounds() {
                 "improve is 0s; more than 0s, or searches never end",
             ),
             (
+                |c| c.improve = None,
+                "patience is 86400s; at most 0s, improve is None: no search would find it a place later",
+            ),
+            (
                 |c| c.timeout = Span::ZERO,
                 "timeout is 0s; more than 0s, or no answer arrives in time",
             ),
@@ -129,11 +135,11 @@ fn asap_refuses_what_is_out_of_bounds() {
             (
                 |c| {
                     c.commit.overrun = Overrun::Extend {
-                        by: seconds(90),
+                        by: micros(1_500_000),
                         times: 1,
                     }
                 },
-                "commit.overrun.by is 90s; a multiple of 60s, slot",
+                "commit.overrun.by is 1.500000s; a multiple of 1s, slot",
             ),
             (
                 |c| c.windows = 0,

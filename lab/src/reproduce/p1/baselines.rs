@@ -30,8 +30,11 @@ pub(super) fn default(config: &mut Config) {
     let default = AsapConfig::default();
     config.rules.asap.max_hops = default.max_hops;
     config.rules.asap.breadth = default.breadth;
+    config.rules.asap.width = default.width;
     config.rules.asap.searcher = default.searcher;
     config.rules.asap.rounds = default.rounds;
+    config.rules.asap.improve = default.improve;
+    config.rules.asap.patience = default.patience;
 }
 
 const CONTENDERS: [Case; 8] = [
@@ -52,7 +55,7 @@ const CONTENDERS: [Case; 8] = [
         "push-improve",
         |config| {
             default(config);
-            config.rules.asap.improve = Some(Span::from_secs(3_600));
+            config.rules.asap.improve = Span::from_secs(3_600);
         },
     ),
     Case("asap, best fit", "push-best-fit", |config| {

@@ -155,8 +155,11 @@ fn paper_rules() -> AsapConfig {
     AsapConfig {
         max_hops: 2,
         breadth: 1,
+        width: 1,
         searcher: Searcher::Excluded,
         rounds: 2,
+        improve: Span::ZERO,
+        patience: Span::ZERO,
         slot: SLOT,
         links: Links::Static,
         exchange: ExchangeName::Push,

@@ -40,23 +40,26 @@ section! {
         /// How many hops they look: 2 as in the paper; 255 until there are enough nodes.
         pub max_hops: u8 = u8::MAX,
         /// How many candidates they look for, for each node of a job, before they put it off: 1 as in the paper.
-        pub breadth: u8 = 8,
+        pub breadth: u8 = 16,
         /// How many nodes they ask at once.
-        pub width: u8 = 1,
+        pub width: u8 = 8,
         /// Whether a node that searches offers itself.
         pub searcher: Searcher = Searcher::Included,
         /// Which of the free nodes a job gets.
         pub choice: Choice = Choice::Nearest,
         /// The length of a slot.
-        pub slot: Span = Span::from_secs(60),
-        /// The least time from search to start of a job; if left out, zero where messages take no time, else a slot.
+        pub slot: Span = Span::from_secs(1),
+        /// The least time from search to start of a job; if left out, zero where messages take no time, else a slot,
+        /// and no less than five times `max_delay`.
         pub lead: Option<Span> = None,
         /// The longest expected delay of a message; timeouts follow from it.
         pub max_delay: Span = Span::from_secs(1),
         /// How many searches there are for a job before it fails.
         pub rounds: u8 = 4,
-        /// How often a better placement is searched for a job that waits for its start; never if left out.
-        pub improve: Option<Span> = None,
+        /// How often a start or a better placement is searched for a job that waits; never if zero, as in the paper.
+        pub improve: Span = Span::from_secs(300),
+        /// How long a job that cannot start at once waits without a placement: zero as in the paper.
+        pub patience: Span = Span::from_secs(86_400),
         /// How long a job may run without word from its coordinator; if left out, to its end.
         pub permission: Option<Span> = None,
     }
@@ -120,7 +123,7 @@ impl AsapConfig {
             (
                 None,
                 same @ ("forward" | "max_hops" | "breadth" | "width" | "slot" | "lead" | "rounds"
-                | "improve"),
+                | "improve" | "patience"),
             ) => same,
             _ => return None,
         })
@@ -137,7 +140,7 @@ impl AsapConfig {
             None if faults.is_empty() && network.loses_nothing() => Span::MAX,
             None => Span::from_secs(600),
         };
-        let lead = lead(self.lead, network, slot);
+        let lead = lead(self.lead, network, slot.max(max_delay.times(5)));
         Config {
             overlay: cyclon::Config {
                 view: self.degree,
@@ -163,7 +166,8 @@ impl AsapConfig {
             slot,
             lead,
             rounds: self.rounds,
-            improve: self.improve,
+            improve: Some(self.improve).filter(|period| !period.is_zero()),
+            patience: self.patience,
             timeout: max_delay.times(2),
             search_limit: max_delay.times(20),
             candidates: u16::MAX,

@@ -16,6 +16,11 @@ use crate::torture::subject::{Budget, Build, Caps, Subject};
 fn rules(scenario: &Scenario) -> Config {
     let mut dice = rules::rules(scenario);
     let commit = rules::commit(scenario, &mut dice);
+    let improve = dice.percent(50).then_some(Span::from_secs(20));
+    let patience = match improve.is_some() && dice.percent(50) {
+        true => Span::from_secs(120),
+        false => Span::ZERO,
+    };
     Config {
         overlay: rules::overlay(scenario, Config::DEFAULT.overlay),
         links: match dice.percent(40) && scenario.joins.is_empty() {
@@ -37,7 +42,8 @@ fn rules(scenario: &Scenario) -> Config {
         horizon: HORIZON,
         width: 4,
         search_limit: Span::from_secs(4),
-        improve: dice.percent(30).then_some(Span::from_secs(20)),
+        improve,
+        patience,
         commit,
         ..Config::DEFAULT
     }

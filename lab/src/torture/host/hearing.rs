@@ -98,6 +98,7 @@ impl Host<'_> {
                 self.witness.count("job: stopped");
                 self.host.watch.stopped(at, node, number, attempt);
             }
+            News::Expected { .. } => self.witness.count("job: expected"),
             News::Accepted(_) => {
                 self.witness.count("job: accepted");
                 self.jobs[number].accepted = true;

@@ -73,6 +73,19 @@ fn a_better_placement_is_permitted_when_the_earlier_node_has_let_go() {
 }
 
 #[test]
+fn a_job_that_began_before_its_node_let_go_does_not_begin_elsewhere() {
+    let mut desk = permitted(&[A], vec![], &[]);
+    desk.feed(improve(1020, &[B]));
+    agree(&mut desk, &[B], 2);
+    assert_eq!(
+        tells(desk.hear(A, stopped(attempt(1)))),
+        [given_up(Setback::Lost { node: A })]
+    );
+    // A second answer to the same request changes nothing.
+    assert_eq!(tells(desk.hear(A, stopped(attempt(1)))), []);
+}
+
+#[test]
 fn if_a_node_never_lets_go_the_job_may_have_run_there_when_its_permission_has_ended_by_any_clock() {
     let mut desk = permitted(&[A], vec![], &[]);
     desk.feed(improve(1020, &[B]));

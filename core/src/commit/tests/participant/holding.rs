@@ -59,7 +59,7 @@ fn time_is_held_committed_run_and_given_back() {
         [
             Persist(JOB),
             CHANGED,
-            Send(BOSS, released(attempt(1))),
+            Send(BOSS, stopped(attempt(1))),
             Wake(second(1052))
         ]
     );

@@ -117,7 +117,7 @@ fn a_release_stops_what_runs() {
             stop(1, Cause::Released),
             Persist(JOB),
             CHANGED,
-            Send(BOSS, released(attempt(1))),
+            Send(BOSS, stopped(attempt(1))),
             Wake(second(700))
         ]
     );

@@ -64,3 +64,13 @@ fn a_coordinator_that_asks_about_a_job_hears_that_it_has_ended() {
     assert_eq!(hall.hear(BOSS, commit(attempt(1))), done);
     hall.answers(RIVAL, commit(attempt(1)), expired(attempt(1)));
 }
+
+#[test]
+fn a_node_that_lets_go_of_a_job_says_whether_it_had_begun() {
+    let mut hall = committed_hall();
+    hall.sends_back(BOSS, release(attempt(1)), released(attempt(1)));
+    let mut hall = running_hall();
+    hall.sends_back(BOSS, release(attempt(1)), stopped(attempt(1)));
+    // Also when it is asked again.
+    hall.sends_back(BOSS, release(attempt(1)), stopped(attempt(1)));
+}

@@ -21,6 +21,7 @@ mod last_word;
 mod placing;
 mod search;
 mod values;
+mod waiting;
 
 type Node = Asap<6, 3>;
 type Effects = Vec<Did>;
@@ -54,6 +55,7 @@ const CONFIG: Config = Config {
     horizon: Span::from_secs(86_400),
     rounds: 2,
     improve: None,
+    patience: Span::ZERO,
     timeout: Span::from_secs(2),
     search_limit: Span::from_secs(9),
     commit: commit::Config {
@@ -297,6 +299,7 @@ fn released(attempt: Attempt) -> Vote {
     Vote::Released {
         job,
         through: epoch,
+        began: None,
     }
 }
 

@@ -58,6 +58,7 @@ fn a_job_that_is_cancelled_later_is_aborted_or_released_first() {
     let released = Vote::Released {
         job,
         through: epoch,
+        began: None,
     };
     bench.vote(1, released.clone());
     let did = bench.vote(2, released);
