@@ -261,6 +261,7 @@ fn summed_up(
         outcomes: fates
             .map(|(job, fate)| submissions.outcome(job, *fate))
             .collect(),
+        promised: replayed.promised.clone(),
         placement: Placement::Assigned(nodes.collect()),
         faults: Faults {
             jobs: replayed.faults,

@@ -26,6 +26,8 @@ use gridweave_sim::network::Mishaps;
 pub struct Run {
     /// The outcome of each job, in the order of the workload.
     pub outcomes: Vec<Outcome>,
+    /// The first start that the submitter of each job was told to expect.
+    pub promised: Vec<Option<Time>>,
     /// The nodes on which jobs ran.
     pub placement: Placement,
     /// The messages that were sent; centralised schedulers send none.

@@ -56,6 +56,8 @@ fn config() -> Config {
         search_limit: millis(2000),
         // Three of four are busy with others' jobs while a process is down, and ask each other at once.
         rounds: 32,
+        // Jobs take two seconds here.
+        improve: Some(millis(500)),
         commit: commit::Config {
             lease: millis(2500),
             max_delay: millis(500),

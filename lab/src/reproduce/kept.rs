@@ -33,6 +33,7 @@ pub(crate) struct Kept {
 #[derive(Serialize, Deserialize)]
 struct Record {
     outcomes: Vec<Outcome>,
+    promised: Vec<Option<Time>>,
     traffic: Traffic,
     faults: (hosting::Faults, u64, Mishaps),
     stopped: Option<Time>,
@@ -62,6 +63,7 @@ impl Kept {
         let (cpu_s, wall_s, events_per_s, peak_rss_bytes) = record.cost;
         let run = Run {
             outcomes: record.outcomes,
+            promised: record.promised,
             placement: Placement::Interchangeable,
             traffic: record.traffic,
             faults: Faults {
@@ -97,6 +99,7 @@ impl Kept {
         };
         let record = Record {
             outcomes: run.outcomes.clone(),
+            promised: run.promised.clone(),
             traffic: run.traffic.clone(),
             faults: (run.faults.jobs, run.faults.undelivered, run.faults.network),
             stopped: run.stopped,

@@ -31,8 +31,10 @@ pub struct Summary {
     pub reasons: BTreeMap<String, u64>,
     /// How long jobs that ran had waited, in seconds; `None` if none ran.
     pub wait: Option<Distribution>,
-    /// The same by size: a class has the jobs of more than half as many nodes or cores, and up to as many.
-    pub wait_by_size: Vec<SizeClass>,
+    /// The same by size: under a power of two are the jobs of up to so many nodes or cores, and more than half of that.
+    pub wait_by_size: BTreeMap<u64, SizeClass>,
+    /// By how many seconds jobs started earlier or later than the first start that their submitters were told.
+    pub promise_error: Option<Distribution>,
     /// How long jobs that ran took from submission to end, in seconds.
     pub turnaround: Option<Distribution>,
     /// Turnaround divided by run time; shorter run times count as the threshold. At least 1.
@@ -91,8 +93,6 @@ pub struct Jobs {
 /// The waits of jobs of one size.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct SizeClass {
-    /// The most nodes or cores of a job: a power of two.
-    pub up_to: u64,
     /// How many jobs ran.
     pub jobs: u64,
     /// How long they had waited, in seconds.
@@ -101,16 +101,16 @@ pub struct SizeClass {
 
 impl SizeClass {
     /// The classes of these jobs, each with its size and its wait.
-    fn of(waits: &[(u32, f64)]) -> Vec<Self> {
+    fn of(waits: &[(u32, f64)]) -> BTreeMap<u64, Self> {
         let mut classes: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
         for (size, wait) in waits {
             let class = u64::from(*size).next_power_of_two();
             classes.entry(class).or_default().push(*wait);
         }
-        let class = |(up_to, waits): (u64, Vec<f64>)| {
+        let class = |(size, waits): (u64, Vec<f64>)| {
             let jobs = waits.len() as u64;
             let wait = Distribution::of(waits)?;
-            Some(Self { up_to, jobs, wait })
+            Some((size, Self { jobs, wait }))
         };
         classes.into_iter().filter_map(class).collect()
     }
@@ -177,7 +177,7 @@ impl Summary {
         };
         let mut reasons = BTreeMap::new();
         let (mut waits, mut turnarounds, mut slowdowns) = (Vec::new(), Vec::new(), Vec::new());
-        let mut sizes = Vec::new();
+        let (mut sizes, mut errors) = (Vec::new(), Vec::new());
         let (mut requested, mut done) = (0_u128, 0_u128);
         let over_at = run.over_at(facts.workload);
         let mut last = Time::ZERO;
@@ -200,6 +200,9 @@ impl Summary {
                     done += weight * u128::from(ran.as_micros());
                     waits.push(seconds(wait));
                     sizes.push((job.processors, seconds(wait)));
+                    if let Some(Some(told)) = run.promised.get(index) {
+                        errors.push(seconds(start.max(*told) - start.min(*told)));
+                    }
                     turnarounds.push(seconds(wait + ran));
                     slowdowns.push((seconds(wait + ran) / seconds(ran.max(threshold))).max(1.0));
                 }
@@ -243,6 +246,7 @@ impl Summary {
             reasons,
             wait: Distribution::of(waits),
             wait_by_size: SizeClass::of(&sizes),
+            promise_error: Distribution::of(errors),
             turnaround: Distribution::of(turnarounds),
             bounded_slowdown: Distribution::of(slowdowns),
             utilization: Utilization {

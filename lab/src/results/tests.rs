@@ -44,6 +44,7 @@ fn small() -> (Workload, Run) {
             Outcome::Rejected(Refusal::NoStart),
             Outcome::Unfinished { start: None },
         ],
+        promised: vec![Some(Time::ZERO), Some(Time::from_secs(14)), None, None],
         placement: Placement::Interchangeable,
         traffic: Default::default(),
         faults: Faults::default(),
@@ -99,6 +100,12 @@ fn a_summary_counts_and_weighs() {
     );
     assert_eq!(summary.turnaround.unwrap().mean, 17.5);
     assert_eq!(summary.bounded_slowdown.unwrap().max, 1.25);
+    assert_eq!(summary.promise_error.unwrap().max, 4.0);
+    let sizes = summary.wait_by_size.iter();
+    let sizes: Vec<_> = sizes
+        .map(|(most, size)| (*most, size.jobs, size.wait.max))
+        .collect();
+    assert_eq!(sizes, [(2, 1, 5.0), (4, 1, 0.0)]);
     // 40 + 40 node-seconds of 4 x 30, and 40 + 40 + 45 + 30 asked for within 8 seconds.
     assert_eq!(summary.utilization.effective, 80.0 / 120.0);
     assert_eq!(summary.utilization.requested, 155.0 / 32.0);

@@ -110,6 +110,8 @@ pub struct Faults {
 pub struct Replayed {
     /// What became of each job.
     pub fates: Vec<Fate>,
+    /// The first start that the submitter of each job was told to expect.
+    pub promised: Vec<Option<Time>>,
     /// Where each job ran, or runs; nowhere if it did not.
     pub nodes: Vec<Box<[NodeId]>>,
     /// What went wrong.
@@ -149,6 +151,7 @@ struct Replaying<'a, 'b> {
     jobs: &'b dyn Jobs,
     replay: Replay<'b>,
     fates: Vec<Option<Fate>>,
+    promised: Vec<Option<Time>>,
     /// When jobs were interrupted that have not run since.
     interrupted: BTreeMap<usize, Time>,
     /// All nodes that have come up, whether they still are or not.
@@ -193,6 +196,7 @@ pub fn replay<'a>(
         host: Host::new(grid, watch),
         jobs,
         fates: vec![None; jobs.len()],
+        promised: vec![None; jobs.len()],
         interrupted: BTreeMap::new(),
         joined: Vec::new(),
         parked: Vec::new(),
@@ -401,6 +405,12 @@ impl Replaying<'_, '_> {
                     self.interrupt(index);
                 }
             }
+            News::Expected { start } => {
+                self.promised[index].get_or_insert(start);
+            }
+            News::Accepted(placement) => {
+                self.promised[index].get_or_insert(placement.get().start);
+            }
             News::Orphaned => self.faults.orphaned += 1,
             news if news.is_last() => {
                 let word = self.host.watch.said(at, node, index, news.clone());
@@ -472,6 +482,7 @@ impl Replaying<'_, '_> {
                 .map(|job| watch.nodes(job).collect())
                 .collect(),
             fates,
+            promised: self.promised,
             faults: self.faults,
             stopped: (stopped == Stopped::OnRequest).then_some(now),
             ended: now,

@@ -144,13 +144,15 @@ impl Config {
     pub const WAN: Self = Self::DEFAULT;
 
     /// For a local network, where a round trip takes half a millisecond: a search and a commit take some milliseconds
-    /// and a few writes to disks. Jobs start at full seconds, two seconds after their submission at the earliest.
+    /// and a few writes to disks. Jobs start at full seconds, two seconds after their submission at the earliest. Messages cost little: a job that
+    /// waits is searched for again every half a minute.
     pub const LAN: Self = Self {
         overlay: cyclon::Config {
             changes: cyclon::Changes::Untold,
             ..cyclon::Config::LAN
         },
         lead: Span::from_secs(2),
+        improve: Some(Span::from_secs(30)),
         timeout: Span::from_millis(200),
         search_limit: Span::from_secs(1),
         commit: commit::Config::LAN,

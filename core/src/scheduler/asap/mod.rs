@@ -107,7 +107,8 @@ use search::{Pull, Question, Search};
 /// same `L`. A node decodes shorter lists of links than its own `L`, but not longer ones.
 ///
 /// Most effects per event, beside those of the overlay and the commit: one for each subscriber, `3 C` if all of the
-/// view changes, `C` and four for each search or request whose time has come.
+/// view changes, `C` and four for each search or request whose time has come, and one for each node of a job that it
+/// tries to move up.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Asap<const C: usize, const L: usize, P: Policy = Everyone> {
     me: NodeId,

@@ -55,6 +55,7 @@ pub(super) struct Floor<'a, O> {
     now: Time,
     running: BinaryHeap<Reverse<Running>>,
     outcomes: Vec<Outcome>,
+    promised: Vec<Option<Time>>,
     journal: Journal,
     observer: &'a mut O,
 }
@@ -72,6 +73,7 @@ impl<O: Observer> Floor<'_, O> {
 
     /// Tells the observer when a job is planned to start.
     pub(super) fn promise(&mut self, job: u32, start: Time) {
+        self.promised[job as usize].get_or_insert(start);
         self.observer.promised(self.now, job as usize, start);
     }
 
@@ -89,6 +91,7 @@ impl<O: Observer> Floor<'_, O> {
             end,
             ending: task.ending,
         };
+        self.promised[job as usize].get_or_insert(start);
         self.record(Kind::Start, node, job);
         self.observer.started(start, job as usize);
     }
@@ -118,6 +121,7 @@ impl<O: Observer> Floor<'_, O> {
         }
         Run {
             outcomes: self.outcomes,
+            promised: self.promised,
             nodes,
             stopped,
             events: self.journal.events(),
@@ -140,6 +144,7 @@ pub(super) fn drive<P: Policy>(
         now: Time::ZERO,
         running: BinaryHeap::new(),
         outcomes: vec![Outcome::NotSubmitted; workload.jobs.len()],
+        promised: vec![None; workload.jobs.len()],
         journal: Journal::new(),
         observer,
     };

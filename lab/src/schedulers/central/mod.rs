@@ -112,6 +112,8 @@ impl fmt::Display for Central {
 pub struct Run {
     /// What became of each job, in the order of the workload.
     pub outcomes: Vec<Outcome>,
+    /// The first planned start of each job: EASY plans for the first job that waits, others when a job starts.
+    pub promised: Vec<Option<Time>>,
     /// The node on which each job ran, in the order of the workload; empty for a uniform grid, whose nodes are alike.
     pub nodes: Vec<Option<u32>>,
     /// When the run was stopped, if that was before every job had its outcome.

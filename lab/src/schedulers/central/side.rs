@@ -40,6 +40,7 @@ impl Side for Central {
         };
         Ok(run::Run {
             outcomes: run.outcomes,
+            promised: run.promised,
             placement,
             traffic: Traffic::default(),
             faults: Faults::default(),
