@@ -188,11 +188,6 @@ pub struct Notice {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum News {
-    /// It waits without a placement. As far as is known now, it can start then.
-    Expected {
-        /// The earliest start that was found.
-        start: Time,
-    },
     /// It will run.
     Accepted(Shared<Placement>),
     /// It will run on other nodes or at another time than told before.
@@ -245,6 +240,11 @@ pub enum News {
     Withdraw {
         /// The attempt that is to go elsewhere.
         attempt: Epoch,
+    },
+    /// It waits without a placement. As far as is known now, it can start then.
+    Expected {
+        /// The earliest start that was found.
+        start: Time,
     },
 }
 
