@@ -70,20 +70,19 @@ impl Snapshot {
     /// The same node, if it were free in this interval: for a job that would give up its time there.
     #[must_use]
     pub fn without(&self, free: Interval) -> Self {
-        let before =
-            |window: &Interval| Interval::new(window.start(), window.end().min(free.start()));
-        let after = |window: &Interval| Interval::new(window.start().max(free.end()), window.end());
-        let left = self.busy.iter().flat_map(|window| {
-            let parts = if window.overlaps(free) {
-                [before(window).ok(), after(window).ok()]
-            } else {
-                [Some(*window), None]
-            };
-            parts.into_iter().flatten()
+        let parts = self.busy.iter().flat_map(|window| {
+            let before = Interval::new(window.start(), window.end().min(free.start()));
+            let after = Interval::new(window.start().max(free.end()), window.end());
+            [before, after].into_iter().flatten()
         });
+        let mut busy: Vec<Interval> = parts.collect();
+        // A window in two parts may be one too many.
+        let beyond = busy.get(Self::MAX_WINDOWS).map(|window| window.start());
+        busy.truncate(Self::MAX_WINDOWS);
         Self {
-            busy: left.take(Self::MAX_WINDOWS).collect(),
-            ..*self
+            version: self.version,
+            horizon: beyond.unwrap_or(self.horizon),
+            busy: busy.into(),
         }
     }
 

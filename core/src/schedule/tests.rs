@@ -500,4 +500,11 @@ fn a_snapshot_without_some_time_is_free_there_and_as_before_elsewhere() {
         (other.version(), other.horizon()),
         (7, Time::from_secs(100))
     );
+    // One window too many: the last one counts as busy by the horizon.
+    let most = Snapshot::MAX_WINDOWS as u64;
+    let all: Vec<Interval> = (0..most).map(|at| window(10 * at, 10 * at + 5)).collect();
+    let full = Snapshot::new(7, Time::MAX, &all).unwrap();
+    let other = full.without(window(2, 3));
+    assert_eq!(other.windows().len(), Snapshot::MAX_WINDOWS);
+    assert_eq!(other.horizon(), Time::from_secs(10 * (most - 1)));
 }

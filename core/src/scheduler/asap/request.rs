@@ -85,8 +85,8 @@ const MOST_UNWILLING: usize = 8;
 /// The most spares of a job.
 const SPARES: usize = 8;
 
-/// How many neighbours search again for a job that waits. One is enough: another one searches the next time.
-const AGAIN: usize = 1;
+/// How many neighbours search for a job that waits. One is enough: another one searches the next time.
+const LATER_SEARCHERS: usize = 1;
 
 impl Request {
     /// Notes why a placement failed. A node that has become busy shows that in its schedule. A node that failed for
@@ -119,7 +119,7 @@ impl Request {
 
     /// Whether the job may still wait without a placement.
     fn is_patient(&self, now: Time, config: &Config) -> bool {
-        config.improve.is_some() && now - self.since < config.patience
+        now - self.since < config.patience
     }
 
     /// How many nodes a search asks for: the demand of the job, and one more for each avoided node.
@@ -254,16 +254,16 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// Asks a few neighbours to search for a job. Without neighbours, or for a better placement, this node searches
     /// itself: it can ask the nodes that the job has, which are busy for others only.
     fn ask_around(&mut self, job: JobId, aim: Aim, cx: &mut dyn Context<Self>) {
-        let config = self.config;
-        let now = cx.now();
-        let me = self.me;
+        let (now, me, config) = (cx.now(), self.me, self.config);
         let Some(known) = self.desk.job(job).copied() else {
             return;
         };
-        let waits = |request: &Request| request.round > 0 && request.is_patient(now, &config);
+        let waits = self
+            .request_mut(job)
+            .is_some_and(|request| request.round > 0 && request.is_patient(now, &config));
         let searchers = match aim {
             Aim::Before(_) => 0,
-            Aim::Place if self.request_mut(job).is_some_and(|request| waits(request)) => AGAIN,
+            Aim::Place if waits => LATER_SEARCHERS,
             Aim::Place => usize::from(config.forward),
         };
         let asked: Links<C> = self.overlay.view().sample(searchers, cx.rng());

@@ -22,6 +22,15 @@ fn patient() -> Bench {
     bench
 }
 
+/// A node with a job that waits: it could start on 5 and 6 at 9000.
+fn waiting() -> Bench {
+    let mut bench = patient();
+    bench.submit(7, 2);
+    bench.hear(1, found(1, 9000, 1, &[5, 6]));
+    bench.hear(2, found(1, 9000, 1, &[5, 6]));
+    bench
+}
+
 /// Only the searches that were sent.
 fn searches(did: Effects) -> Effects {
     let is_search = |did: &Did| matches!(did, Send(_, Message::Search { .. }));
@@ -84,10 +93,7 @@ fn a_job_that_cannot_start_at_once_waits_without_a_placement_until_it_can() {
 
 #[test]
 fn a_job_whose_patience_is_over_gets_the_earliest_placement() {
-    let mut bench = patient();
-    bench.submit(7, 2);
-    bench.hear(1, found(1, 9000, 1, &[5, 6]));
-    bench.hear(2, found(1, 9000, 1, &[5, 6]));
+    let mut bench = waiting();
     loop {
         let (round, searchers) = next_search(&mut bench);
         let over = bench.now >= second(3600);
@@ -145,10 +151,7 @@ fn a_job_that_comes_too_late_each_time_waits() {
 
 /// A node with a job on 5 and 6 at 9000, which it got when its patience was over.
 fn placed() -> Bench {
-    let mut bench = patient();
-    bench.submit(7, 2);
-    bench.hear(1, found(1, 9000, 1, &[5, 6]));
-    bench.hear(2, found(1, 9000, 1, &[5, 6]));
+    let mut bench = waiting();
     loop {
         let (round, searchers) = next_search(&mut bench);
         for from in &searchers {
