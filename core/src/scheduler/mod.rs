@@ -62,6 +62,7 @@ pub mod criteria;
 pub mod desk;
 pub mod desktop;
 mod duty;
+mod phase;
 
 pub(crate) use bootstrap::Approach;
 pub use bootstrap::{Bootstrap, Introducers, IntroducersError};

@@ -11,11 +11,8 @@ use crate::id::JobId;
 use crate::machine::Context;
 use crate::overlay::flood::FloodId;
 use crate::queue::{Change, Cost, LocalScheduler, QueuedJob, present_cost};
-use crate::rng::Choose;
+use crate::scheduler::phase::random_part;
 use crate::time::{Span, Time};
-
-/// The number of phases in a period, so that sites advertise at different times.
-const PHASES: u64 = 256;
 
 /// A question that advertises a job needs nothing beside the offers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,9 +29,7 @@ impl<S: LocalScheduler> Aria<S> {
     /// Sets the first advert at a random phase of the period: sites should not all advertise together (PROTOCOLS A14).
     pub(super) fn begin_advertising(&mut self, cx: &mut dyn Context<Self>) {
         if let Some(rescheduling) = self.config.rescheduling {
-            let part = Span::from_micros(rescheduling.period.as_micros() / PHASES);
-            let phase = u64::from(cx.rng().below(PHASES as u32)).saturating_add(1);
-            self.advertise_at = cx.now() + part.times(phase);
+            self.advertise_at = cx.now() + random_part(rescheduling.period, cx.rng());
             cx.wake(self.advertise_at, Timer::Advertise);
         }
     }

@@ -5,12 +5,9 @@ use super::{Asap, Exchange};
 use crate::commit::Policy;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
-use crate::rng::Choose;
 use crate::schedule::{BusyTime, Snapshot, SnapshotOptions};
+use crate::scheduler::phase::random_part;
 use crate::time::{Interval, Span, Time};
-
-/// Into how many steps a span is divided to let nodes and jobs do the same at different times.
-const PHASES: u32 = 256;
 
 /// A node of the view.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -133,7 +130,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let Exchange::Poll { .. } = self.config.exchange else {
             return Some(cx.now() + period);
         };
-        Some(cx.now() + random_part(period, cx))
+        Some(cx.now() + random_part(period, cx.rng()))
     }
 
     pub(super) fn on_subscribe(
@@ -224,16 +221,6 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             })
         })
     }
-}
-
-/// A random part of a span: more than nothing, and at most all of it.
-pub(super) fn random_part<const C: usize, const L: usize, P: Policy>(
-    span: Span,
-    cx: &mut dyn Context<Asap<C, L, P>>,
-) -> Span {
-    let phase = u64::from(cx.rng().below(PHASES)).saturating_add(1);
-    let step = span.as_micros().checked_div(u64::from(PHASES));
-    step.map_or(span, Span::from_micros).times(phase)
 }
 
 /// Asks a new neighbour for its schedule (PROTOCOLS D8), with Push by a subscription.

@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use super::message::{AskId, Message, Offer, Wanted};
-use super::neighbours::random_part;
 use super::search::{Candidates, Question};
 use super::{Asap, Bootstrap, Config};
 use crate::commit::coordinator::Setback;
@@ -19,7 +18,8 @@ use crate::machine::{Context, Event};
 use crate::overlay::view::Links;
 use crate::rng::Choose;
 use crate::scheduler::desk::{self, Stage};
-use crate::time::{Interval, Span, Time};
+use crate::scheduler::phase::about;
+use crate::time::{Interval, Time};
 use crate::trace::Trace;
 
 /// The search for a placement of a job that was submitted here.
@@ -243,12 +243,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         self.order(desk::Command::Wait { job }, cx);
     }
 
-    /// When a job that waits is searched for again: after three to five quarters of [`Config::improve`], so that jobs
-    /// that came together do not always search together.
+    /// When a job that waits is searched for again.
     fn again_at(&self, cx: &mut dyn Context<Self>) -> Option<Time> {
-        let period = self.config.improve?.as_micros();
-        let (half, quarter) = (Span::from_micros(period / 2), Span::from_micros(period / 4));
-        Some(cx.now() + half + quarter + random_part(half, cx))
+        Some(cx.now() + about(self.config.improve?, cx.rng()))
     }
 
     /// Asks a few neighbours to search for a job. Without neighbours, or for a better placement, this node searches

@@ -20,12 +20,23 @@ pub struct Config {
     pub exploration: Exploration,
     /// How many nodes are found for each one that is wanted, in hundredths (PROTOCOLS F0).
     pub alpha: u16,
+    /// How many nodes are found for each one that is wanted, if too few of them are free for the job at once. With zero
+    /// busy nodes count as well, as in the paper: an iteration ends at `alpha`.
+    pub breadth: u8,
+    /// The most nodes that are found for the sake of `breadth`.
+    pub reach: u16,
     /// How many iterations a job has, `tau` in the paper (PROTOCOLS F6).
     pub iterations: u16,
     /// How many iterations of a job may be under way at the same time; the paper allows it in a footnote.
     pub parallel: u8,
     /// How long to wait after an iteration before the next begins.
     pub pause: Span,
+    /// The time between two further iterations for a job that waits, on average; `None` in the paper: no such iteration.
+    /// Jobs that end before their estimate free time that no earlier iteration could count on.
+    pub improve: Option<Span>,
+    /// How long a job that wants an early start waits without a placement if it cannot start at once; zero in the
+    /// paper. Then it gets the best placement, so that jobs that need many nodes are not passed over for ever.
+    pub patience: Span,
     /// How many nodes an iteration asks at the same time.
     pub width: u8,
     /// How the best set of the found nodes is selected.
@@ -82,9 +93,13 @@ impl Config {
         helpers: [Some(Helper::Proximity), Some(Helper::FirstFree), None, None],
         exploration: Exploration::Proactive,
         alpha: 200,
+        breadth: 64,
+        reach: 1000,
         iterations: 50,
         parallel: 1,
         pause: Span::ZERO,
+        improve: Some(Span::from_secs(300)),
+        patience: Span::from_secs(86_400),
         width: 8,
         select: select::Config::DEFAULT,
         coordinates: Coordinates::Given,
@@ -112,8 +127,19 @@ impl Config {
         helper: vicinity::Config::LAN,
         slot: Span::from_secs(1),
         lead: Span::from_secs(5),
+        improve: Some(Span::from_secs(30)),
         timeout: Span::from_millis(200),
         commit: commit::Config::LAN,
+        ..Self::DEFAULT
+    };
+
+    /// The rules of the paper: busy nodes count, and all iterations happen at submission.
+    pub const PAPER: Self = Self {
+        breadth: 0,
+        improve: None,
+        patience: Span::ZERO,
+        slot: Span::from_secs(60),
+        lead: Span::from_secs(60),
         ..Self::DEFAULT
     };
 
@@ -165,6 +191,15 @@ impl Config {
                     "overlay.period: ages count the cycles of both",
                 ),
         };
+        let limits = match self.improve {
+            None => limits.time("patience", self.patience).at_most(
+                0,
+                "improve is None: no iteration would find it a place later",
+            ),
+            Some(period) => limits
+                .time("improve", period)
+                .more_than(0, "or iterations never end"),
+        };
         let limits = match self.coordinates {
             Coordinates::Given => limits,
             Coordinates::Learned(config) => limits.part("coordinates", &config.checked()),
@@ -189,6 +224,14 @@ impl Config {
     /// The earliest start of a job for which a placement is searched now.
     pub(super) fn earliest(&self, now: Time) -> Time {
         (now + self.lead).round_up(self.slot)
+    }
+
+    /// The most nodes that an iteration finds when `count` are wanted.
+    pub(super) fn room(&self, count: u32) -> usize {
+        let wide = u64::from(count).saturating_mul(u64::from(self.breadth));
+        let reach = usize::from(self.reach.min(self.candidates));
+        let wide = usize::try_from(wide).unwrap_or(usize::MAX);
+        self.pool(count).max(wide.min(reach))
     }
 
     /// How many nodes an iteration looks for when `count` are wanted.

@@ -8,11 +8,11 @@ use super::message::{Descriptor, Descriptors, LookId, Message, Through};
 use super::{Catalogue, Config, Criteria, Exploration, Helper};
 use crate::commit::Policy;
 use crate::id::{JobId, NodeId};
-use crate::job::Job;
+use crate::job::{Criterion, Job};
 use crate::machine::Context;
 use crate::profile::Profile;
-use crate::schedule::Snapshot;
-use crate::time::Time;
+use crate::schedule::{BusyTime, Snapshot};
+use crate::time::{Interval, Time};
 use crate::trace::Trace;
 
 /// A search for nodes, for one iteration.
@@ -21,8 +21,14 @@ pub(super) struct Expedition {
     id: LookId,
     through: Through,
     order: Order,
-    /// How many nodes are enough.
+    /// How many nodes are enough, of those that count.
     enough: usize,
+    /// The most nodes that are found.
+    room: usize,
+    /// Nodes count if they are free in this interval; all nodes count if there is none.
+    wanted: Option<Interval>,
+    /// How many of the found nodes count.
+    counted: usize,
     pub(super) found: Vec<Found>,
     /// All nodes that were named or asked, sorted.
     discovered: Vec<NodeId>,
@@ -126,13 +132,16 @@ impl Expedition {
     /// Whether the next node is asked for links, or only for itself.
     fn links_needed(&self) -> bool {
         match self.order {
-            Order::Breadth => self.topping_up || self.discovered.len() < self.enough,
+            Order::Breadth => self.topping_up || self.discovered.len() < self.room,
             Order::Nearest(..) => true,
         }
     }
 
-    fn under_way(&self) -> usize {
-        self.found.len().saturating_add(self.asked.len())
+    /// Whether another node is to be asked.
+    fn wants_more(&self) -> bool {
+        let asked = self.asked.len();
+        self.counted.saturating_add(asked) < self.enough
+            && self.found.len().saturating_add(asked) < self.room
     }
 
     /// The next node to ask, and for which links.
@@ -188,12 +197,13 @@ impl Expedition {
 impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
-    /// Begins to search nodes for a job, at `first`.
+    /// Begins to search nodes for a job, at `first`. Nodes that are free in `wanted` are best, if the rules say so.
     pub(super) fn set_out(
         &mut self,
         job: &Job,
         count: u32,
         first: First,
+        wanted: Option<Interval>,
         cx: &mut dyn Context<Self>,
     ) -> Step {
         self.last_look = self.last_look.wrapping_add(1);
@@ -205,13 +215,30 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let (through, order) = match number {
             None => (Through::Random, Order::Breadth),
             Some((Helper::Remoteness, number)) => (Through::Helper(number), Order::Breadth),
-            Some((helper, number)) => (Through::Helper(number), Order::Nearest(helper, None)),
+            Some((helper, number)) => {
+                // Good nodes for an early start are those that are free when the job wants them, not those that are
+                // free when the first node is.
+                let early = wanted.filter(|_| helper == Helper::FirstFree);
+                let ideal = early.map(|free| Profile {
+                    free,
+                    ..self.profile
+                });
+                (Through::Helper(number), Order::Nearest(helper, ideal))
+            }
+        };
+        let enough = match job.criterion {
+            // No set is better than the first one that can start at once.
+            Criterion::Soonest if wanted.is_some() => self.config.pool(count).min(count as usize),
+            _ => self.config.pool(count),
         };
         let mut expedition = Expedition {
             id: LookId(self.last_look),
             through,
             order,
-            enough: self.config.pool(count),
+            enough,
+            room: self.config.room(count),
+            wanted,
+            counted: 0,
             found: Vec::new(),
             discovered: Vec::new(),
             frontier: Vec::new(),
@@ -261,7 +288,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         cx: &mut dyn Context<Self>,
     ) -> Step {
         let width = usize::from(self.config.width);
-        while expedition.under_way() < expedition.enough && expedition.asked.len() < width {
+        while expedition.wants_more() && expedition.asked.len() < width {
             let Some((node, through)) = expedition.next() else {
                 break;
             };
@@ -339,6 +366,12 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
         let known = expedition.found.iter().any(|found| found.node == own.id);
         if !known && self.catalogue.admits(job, &own.profile) {
+            if expedition
+                .wanted
+                .is_none_or(|wanted| schedule.is_free(wanted))
+            {
+                expedition.counted = expedition.counted.saturating_add(1);
+            }
             expedition.found.push(Found {
                 node: own.id,
                 profile: own.profile,

@@ -3,7 +3,7 @@
 //! A job asks for a gang of nodes and names a criterion: close to each other, soon, far apart, near some data, or
 //! anything that its [`Catalogue`] knows. The submitter finds more nodes than are wanted, selects the best set of them
 //! ([`select`](crate::select)), and has it confirmed. Then it repeats this from another node, and moves the job to each
-//! better set that it finds, until all iterations are done or the job is about to start.
+//! better set that it finds, until the job is about to start.
 //!
 //! ```text
 //!  submitter                     found nodes                          the nodes selected
@@ -25,6 +25,11 @@
 //! - An iteration begins at a node of the view where no iteration has begun; when there is none, at a node further away
 //!   (PROTOCOLS F7). Along random links it goes breadth first (F1). Along the links of a helper it always asks the node
 //!   nearest to the first one (F2), but along [`Helper::Remoteness`] breadth first: far from a far node may be near.
+//! - An iteration ends when it has found alpha·J nodes that are free for the job at once, or [`Config::breadth`] for each
+//!   wanted one. In the paper ([`Config::PAPER`]) busy nodes count as well.
+//! - A job that wants an early start and cannot start at once waits without a placement, and an iteration follows every
+//!   [`Config::improve`]. When its [`patience`](Config::patience) is over, it gets the best placement. Placements of all
+//!   jobs that wait would keep each other from moving up when jobs end before their estimates.
 //! - A set's start is the earliest at which all of it is free, no later than [`Config::horizon`] (F3). A set that costs
 //!   the same is better if it starts earlier (F4).
 //! - The new set is held before the old one is released, and may have nodes and time in common with it. If the new set

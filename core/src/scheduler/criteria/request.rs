@@ -5,19 +5,20 @@ use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 use core::mem;
 
-use super::catalogue::with_objective;
+use super::catalogue::{helper_for, with_objective};
 use super::explore::{Expedition, First, Found, Step};
 use super::message::Descriptors;
-use super::{Catalogue, Criteria};
+use super::{Catalogue, Config, Criteria, Helper};
 use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy};
 use crate::id::{JobId, NodeId};
-use crate::job::{Demand, Job, Refusal};
+use crate::job::{Criterion, Demand, Job, News, Notice, Refusal};
 use crate::machine::Context;
 use crate::rng::Choose;
-use crate::schedule::BusyTime;
+use crate::schedule::Snapshot;
 use crate::scheduler::Bootstrap;
 use crate::scheduler::desk;
+use crate::scheduler::phase::about;
 use crate::select::{NoSelection, Problem, Starts, select};
 use crate::time::{Interval, Time};
 
@@ -41,6 +42,10 @@ pub(super) struct Request {
     pub(super) job: JobId,
     /// The earliest start when the search began; objectives count waiting time from it.
     base: Time,
+    /// When the job came.
+    since: Time,
+    /// The start that the host was told to expect.
+    expected: Option<Time>,
     /// How many iterations have begun.
     begun: u16,
     /// The iterations that are under way.
@@ -61,6 +66,8 @@ pub(super) struct Request {
     untrue: Vec<NodeId>,
     /// The earliest start: an earlier attempt may still run until then.
     not_before: Time,
+    /// Whether the job is to wait, because it could start only later.
+    must_wait: bool,
     rest: Rest,
 }
 
@@ -155,10 +162,12 @@ impl Request {
         }
     }
 
-    fn new(job: JobId, base: Time) -> Self {
+    fn new(job: JobId, base: Time, since: Time) -> Self {
         Self {
             job,
             base,
+            since,
+            expected: None,
             begun: 0,
             expeditions: Vec::new(),
             tried: Vec::new(),
@@ -169,6 +178,7 @@ impl Request {
             unwilling: Vec::new(),
             untrue: Vec::new(),
             not_before: Time::ZERO,
+            must_wait: false,
             rest: Rest::None,
         }
     }
@@ -182,6 +192,12 @@ impl Request {
         if let Some(node) = node {
             remember(&mut self.unwilling, node);
         }
+    }
+
+    /// The earliest start of a placement that is found now.
+    fn soonest(&self, now: Time, config: &Config) -> Time {
+        let lasts = self.not_before.round_up(config.slot);
+        config.earliest(now).max(lasts)
     }
 
     pub(super) fn next_due(&self) -> Option<Time> {
@@ -202,44 +218,24 @@ fn count(job: &Job) -> u32 {
     }
 }
 
-/// A schedule as the job sees it: the time that the job has reserved itself counts as free.
-struct Seen<'a> {
-    windows: Option<Vec<Interval>>,
-    found: &'a Found,
-}
-
-impl<'a> Seen<'a> {
-    fn new(found: &'a Found, has: Option<&Placement>) -> Self {
-        let own = has.filter(|place| place.nodes.contains(&found.node));
-        let windows = own.map(|place| without(found.schedule.windows(), place.interval));
-        Self { windows, found }
+/// The schedule of a node as the job sees it: the time that the job has reserved there itself counts as free.
+fn as_seen(found: &Found, has: Option<&Placement>) -> Snapshot {
+    match has.filter(|place| place.nodes.contains(&found.node)) {
+        Some(place) => found.schedule.without(place.interval),
+        None => found.schedule.clone(),
     }
-}
-
-impl BusyTime for Seen<'_> {
-    fn windows(&self) -> &[Interval] {
-        let all = || self.found.schedule.windows();
-        self.windows.as_deref().unwrap_or_else(all)
-    }
-
-    fn horizon(&self) -> Time {
-        self.found.schedule.horizon()
-    }
-}
-
-/// The windows without the part that lies in `hole`.
-fn without(windows: &[Interval], hole: Interval) -> Vec<Interval> {
-    let parts = windows.iter().flat_map(|window| {
-        let before = Interval::new(window.start(), window.end().min(hole.start()));
-        let after = Interval::new(window.start().max(hole.end()), window.end());
-        [before, after].into_iter().flatten()
-    });
-    parts.collect()
 }
 
 impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
+    fn request(&self, job: JobId) -> Option<&Request> {
+        let index = self
+            .requests
+            .binary_search_by_key(&job, |request| request.job);
+        self.requests.get(index.ok()?)
+    }
+
     fn request_mut(&mut self, job: JobId) -> Option<&mut Request> {
         let index = self
             .requests
@@ -288,13 +284,15 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         setback: Option<Setback>,
         cx: &mut dyn Context<Self>,
     ) {
-        let base = self.config.earliest(cx.now());
+        let now = cx.now();
+        let base = self.config.earliest(now);
         let index = self
             .requests
             .binary_search_by_key(&job, |request| request.job);
         if let Err(index) = index {
-            self.requests.insert(index, Request::new(job, base));
+            self.requests.insert(index, Request::new(job, base, now));
         }
+        let is_patient = self.is_patient(job, now);
         let waits = self.is_cut_off() && left > 0;
         let until = cx.now() + self.config.overlay.period.times(2);
         let last = self.config.iterations.saturating_sub(1);
@@ -309,7 +307,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             if let Some(node) = setback.and_then(|setback| setback.node()) {
                 remember(&mut untrue, node);
             }
-            *request = Request::new(job, base);
+            *request = Request::new(job, base, request.since);
             request.expeditions = expeditions;
             request.unwilling.clone_from(&untrue);
             request.untrue = untrue;
@@ -322,7 +320,38 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             request.rest = Rest::ForOthers { until };
             return;
         }
+        if left == 0 && is_patient {
+            // Other jobs were faster each time.
+            self.wait(job, cx);
+            return;
+        }
         self.iterate(job, cx);
+    }
+
+    /// Whether a job waits without a placement if it cannot start at once.
+    fn is_patient(&self, job: JobId, now: Time) -> bool {
+        let criterion = self.desk.job(job).map(|job| job.criterion);
+        let helper = criterion.and_then(|criterion| helper_for(&self.catalogue, criterion));
+        let waits =
+            |request: &Request| request.has.is_none() && now - request.since < self.config.patience;
+        helper == Some(Helper::FirstFree) && self.request(job).is_some_and(waits)
+    }
+
+    /// Lets a job wait until another iteration. It gets all its rounds again.
+    fn wait(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        let Some(period) = self.config.improve else {
+            return;
+        };
+        let last = self.config.iterations.saturating_sub(1);
+        let until = cx.now() + about(period, cx.rng());
+        if let Some(request) = self.request_mut(job) {
+            request.begun = last;
+            request.rest = Rest::Pause { until };
+            request.tried.clear();
+            if request.has.is_none() {
+                self.order(desk::Command::Wait { job }, cx);
+            }
+        }
     }
 
     /// Has the best placement confirmed, or begins iterations, as far as the limits allow.
@@ -343,8 +372,15 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 return;
             }
             let has = request.has.as_ref();
-            // A job that is about to start stays where it is (PROTOCOLS F6).
-            let settled = has.is_some_and(|place| place.interval.start() < now + config.lead);
+            // A job that is about to start stays where it is (PROTOCOLS F6), and so does one that cannot do better.
+            let is_best = |start: Time| {
+                let soonest = job.criterion == Criterion::Soonest && config.improve.is_some();
+                soonest && start <= config.earliest(now)
+            };
+            let settled = has.is_some_and(|place| {
+                let start = place.interval.start();
+                start < now + config.lead || is_best(start)
+            });
             if settled {
                 request.expeditions.clear();
                 request.better = None;
@@ -367,15 +403,22 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 && request.rest == Rest::None;
             if !may_begin {
                 let over = under_way == 0 && request.begun >= config.iterations;
-                if over && request.has.is_none() {
+                if over && (request.has.is_some() || request.must_wait) {
+                    request.must_wait = false;
+                    self.wait(id, cx);
+                } else if over {
                     let refusal = request.why.map(refusal);
                     self.order(desk::Command::NotFound { job: id, refusal }, cx);
                 }
                 return;
             }
             request.begun = request.begun.saturating_add(1);
+            let from = request.soonest(now, &config);
+            let length = job.estimate().round_up(config.slot);
+            let wanted = Interval::starting(from, length).ok();
+            let wanted = wanted.filter(|_| config.breadth > 0);
             let first = self.first_node(id, cx);
-            let step = self.set_out(&job, count(&job), first, cx);
+            let step = self.set_out(&job, count(&job), first, wanted, cx);
             self.take_step(&job, step, cx);
         }
     }
@@ -436,6 +479,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     /// Selects a placement from the nodes that an iteration has found.
     fn conclude(&mut self, job: &Job, expedition: &Expedition, cx: &mut dyn Context<Self>) {
         let config = self.config;
+        let now = cx.now();
+        let is_patient = self.is_patient(job.id, now);
         // If a node did not answer, or the view is empty, the next iteration may find more nodes.
         let is_certain = !expedition.has_missed && !self.is_cut_off();
         let Some(placement) = self.select_place(job, expedition, cx) else {
@@ -449,6 +494,17 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             request.rest = Rest::Pause { until };
         }
         match placement {
+            Ok(placement)
+                if is_patient && placement.interval.start() > request.soonest(now, &config) =>
+            {
+                request.begun = config.iterations;
+                request.must_wait = true;
+                let start = placement.interval.start();
+                if request.expected.replace(start) != Some(start) {
+                    let news = News::Expected { start };
+                    cx.notify(Notice { job: job.id, news });
+                }
+            }
             Ok(placement) => {
                 if placement.beats(request.better.as_ref()) {
                     request.better = Some(placement);
@@ -474,10 +530,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         expedition: &Expedition,
         cx: &mut dyn Context<Self>,
     ) -> Option<Result<Placement, NoSelection>> {
-        let index = self
-            .requests
-            .binary_search_by_key(&job.id, |request| request.job);
-        let request = self.requests.get(index.ok()?)?;
+        let request = self.request(job.id)?;
         let mut all: Vec<&Found> = expedition.found.iter().collect();
         // The selection must not depend on the order of the answers.
         all.sort_unstable_by_key(|found| found.node);
@@ -503,14 +556,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let has = request.has.as_ref();
         let nodes: Vec<NodeId> = found.iter().map(|found| found.node).collect();
         let profiles: Vec<_> = found.iter().map(|found| found.profile).collect();
-        let schedules: Vec<Seen<'_>> = found.iter().map(|found| Seen::new(found, has)).collect();
+        let schedules: Vec<Snapshot> = found.iter().map(|found| as_seen(found, has)).collect();
         let current: Vec<u32> = (0_u32..)
             .zip(&nodes)
             .filter(|(_, node)| has.is_some_and(|place| place.nodes.contains(node)))
             .map(|(at, _)| at)
             .collect();
-        let lasts = request.not_before.round_up(config.slot);
-        let from = config.earliest(cx.now()).max(lasts);
+        let from = request.soonest(cx.now(), config);
         let length = job.estimate().round_up(config.slot);
         let starts = Starts::new(&schedules, from, length, config.horizon, config.slot);
         let problem = Problem {

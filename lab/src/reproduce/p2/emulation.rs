@@ -85,7 +85,7 @@ impl Contender {
             period: (CYCLE),
             width: 1,
             slot: (SLOT),
-            ..CriteriaConfig::default()
+            ..CriteriaConfig::paper()
         }
     }
 }

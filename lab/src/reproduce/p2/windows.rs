@@ -47,7 +47,7 @@ fn criteria(config: &mut Config, exploration: Exploration, alpha: f64) {
         alpha,
         iterations: 5,
         period: Span::from_secs(1_800),
-        ..CriteriaConfig::default()
+        ..CriteriaConfig::paper()
     };
 }
 

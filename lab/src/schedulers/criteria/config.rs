@@ -32,18 +32,28 @@ section! {
         pub parts: Vec<PartConfig> = Vec::new(),
         /// If the criterion is `combined`: how long after its earliest start a job must start at the latest.
         pub start_within: Option<Span> = None,
-        /// The helper overlays that nodes keep; if left out, the helper that suits the criterion.
+        /// The helper overlays that nodes keep. If left out, the helper that suits the criterion; for the earliest start
+        /// only if nodes gossip every ten minutes or more often: older news of free time leads searches to busy nodes.
         pub helpers: Option<Vec<Helper>> = None,
         /// Along which links nodes are found: random ones, or those of a helper overlay.
         pub exploration: Exploration = Exploration::Proactive,
         /// How many nodes are looked for, for each one that a job needs.
         pub alpha: f64 = 2.0,
+        /// How many nodes a search finds for each one that a job needs, if too few of them are free at once. With 0 busy
+        /// nodes count as well, as in P2.
+        pub breadth: u8 = 64,
+        /// The most nodes that a search finds for the sake of `breadth`.
+        pub reach: u16 = 1000,
         /// How many searches there are for a job.
         pub iterations: u16 = 5,
         /// How many of these searches may run at once.
         pub parallel: u8 = 1,
         /// The pause between a search and the next one.
         pub pause: Span = Span::from_secs(0),
+        /// The time between two further searches for a job that waits; with 0s there are none, as in P2.
+        pub improve: Span = Span::from_secs(300),
+        /// How long a job that wants an early start waits without a placement if it cannot start at once; P2 has 0s.
+        pub patience: Span = Span::from_secs(86_400),
         /// How many nodes a search asks at once.
         pub width: u8 = 8,
         /// Whether selection is the genetic algorithm of the paper alone, without shortcuts.
@@ -69,7 +79,7 @@ section! {
         /// Whether nodes must learn their coordinates from the round trips of gossip.
         pub learn_places: bool = false,
         /// The length of a slot.
-        pub slot: Span = Span::from_secs(60),
+        pub slot: Span = Span::from_secs(1),
         /// The least time from search to start of a job; if left out, zero where messages take no time, else a slot.
         pub lead: Option<Span> = None,
         /// How much later than its earliest start a job may start.
@@ -349,10 +359,25 @@ impl CriteriaConfig {
             (Some("commit"), _) | (None, "timeout") => "max_delay",
             (
                 None,
-                same @ ("alpha" | "iterations" | "parallel" | "width" | "slot" | "lead" | "rounds"),
+                same @ ("alpha" | "iterations" | "parallel" | "width" | "slot" | "lead" | "rounds"
+                | "improve" | "patience"),
             ) => same,
             _ => return None,
         })
+    }
+
+    /// The longest time between gossip at which news of free time is of use.
+    const FRESH: Span = Span::from_secs(600);
+
+    /// The rules of P2, with simulated slots of a minute.
+    pub fn paper() -> Self {
+        Self {
+            breadth: 0,
+            improve: Span::ZERO,
+            patience: Span::ZERO,
+            slot: Span::from_secs(60),
+            ..Self::default()
+        }
     }
 
     /// The most sites around which nodes lie.
@@ -423,10 +448,14 @@ impl CriteriaConfig {
     pub fn for_machines(&self, network: &NetworkConfig) -> Config {
         let slot = self.slot;
         let max_delay = self.max_delay;
-        let lead = lead(self.lead, network, slot);
+        let lead = lead(self.lead, network, slot.max(max_delay.times(5)));
         let kept = match &self.helpers {
             Some(helpers) => helpers.clone(),
-            None => self.suitable().into_iter().collect(),
+            None => {
+                let is_fresh =
+                    |helper: &Helper| *helper != Helper::FirstFree || self.period <= Self::FRESH;
+                self.suitable().into_iter().filter(is_fresh).collect()
+            }
         };
         let mut helpers = [None; Config::MOST_HELPERS];
         for (place, helper) in helpers.iter_mut().zip(kept) {
@@ -453,9 +482,13 @@ impl CriteriaConfig {
             helpers,
             exploration: self.exploration,
             alpha: (self.alpha * 100.0).round() as u16,
+            breadth: self.breadth,
+            reach: self.reach,
             iterations: self.iterations,
             parallel: self.parallel,
             pause: self.pause,
+            improve: Some(self.improve).filter(|period| !period.is_zero()),
+            patience: self.patience,
             width: self.width,
             select: if self.paper_selection {
                 select::Config::PAPER

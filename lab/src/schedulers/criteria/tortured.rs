@@ -20,8 +20,16 @@ fn rules(scenario: &Scenario) -> Config {
     let mut dice = rules::rules(scenario);
     let commit = rules::commit(scenario, &mut dice);
     let overlay = rules::overlay(scenario, Config::DEFAULT.overlay);
+    let improve = dice.percent(50).then_some(Span::from_secs(20));
+    let patience = match improve.is_some() && dice.percent(50) {
+        true => Span::from_secs(120),
+        false => Span::ZERO,
+    };
     Config {
         overlay,
+        breadth: if dice.percent(50) { 4 } else { 0 },
+        improve,
+        patience,
         helper: vicinity::Config {
             links: rules::DEGREE,
             gossip: 5,

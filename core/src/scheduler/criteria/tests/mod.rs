@@ -25,6 +25,7 @@ mod lasting;
 mod placing;
 mod profiles;
 mod values;
+mod waiting;
 
 type Node = Criteria<6, 3, 4, Market>;
 type Said = Message<3, 4>;
@@ -149,7 +150,7 @@ const CONFIG: Config = Config {
     },
     windows: 2,
     candidates: 8,
-    ..Config::DEFAULT
+    ..Config::PAPER
 };
 
 const PROACTIVE: Config = Config {

@@ -1,0 +1,152 @@
+//! Jobs that cannot start at once: they wait without a placement, get one when their patience is over, and move up.
+
+use super::*;
+use Did::{Persist, Send, Tell};
+
+/// A job is searched for again after 400 seconds, on average, and gets a placement after 2000.
+const PATIENT: Config = Config {
+    breadth: 4,
+    reach: 8,
+    improve: Some(Span::from_secs(400)),
+    patience: Span::from_secs(2000),
+    horizon: Span::from_secs(90_000),
+    ..CONFIG
+};
+
+/// The questions among these effects: the number of the iteration, and who is asked.
+fn asked(did: &Effects) -> Vec<(u32, u64)> {
+    let question = |did: &Did| match did {
+        Send(to, Message::Look { look, .. }) => Some((look.0, *to)),
+        _ => None,
+    };
+    did.iter().filter_map(question).collect()
+}
+
+/// All nodes that are asked are busy until `until`, and node 1 knows 4 to 8. Returns the last effects.
+fn all_busy(bench: &mut Bench, did: Effects, until: u64) -> Effects {
+    let mut waiting = asked(&did);
+    let mut last = did;
+    while let Some((number, node)) = waiting.pop() {
+        let links: &[u64] = if node == 1 { &[4, 5, 6, 7, 8] } else { &[2, 3] };
+        last = bench.hear(node, seen(number, node, &[busy(0, until)], links));
+        waiting.extend(asked(&last));
+    }
+    last
+}
+
+/// Goes to the next iteration. Returns its effects.
+fn next_iteration(bench: &mut Bench) -> Effects {
+    let (at, timer) = bench.pending(|timer| *timer == Timer::Due);
+    bench.now = at;
+    bench.feed(Event::Timer(timer))
+}
+
+/// A job for two nodes waits: all nodes are busy until 9000.
+fn waiting() -> Bench {
+    let (mut bench, did) = Bench::searching(PATIENT, 2, Criterion::Soonest);
+    let expected = News::Expected {
+        start: second(9000),
+    };
+    assert_eq!(all_busy(&mut bench, did, 9000), [Tell(7, expected)]);
+    bench
+}
+
+#[test]
+fn busy_nodes_do_not_count_towards_enough() {
+    let (mut bench, did) = Bench::searching(PATIENT, 2, Criterion::Soonest);
+    let mut waiting = asked(&did);
+    let mut found = Vec::new();
+    let mut last = did;
+    while let Some((number, node)) = waiting.pop() {
+        found.push(node);
+        let windows: &[Interval] = if node < 7 { &[busy(0, 9000)] } else { &[] };
+        let links: &[u64] = if node == 1 { &[4, 5, 6, 7, 8] } else { &[1] };
+        last = bench.hear(node, seen(number, node, windows, links));
+        waiting.extend(asked(&last));
+    }
+    assert!(found.len() > CONFIG.pool(2), "{found:?}");
+    let one = attempt(1, 1);
+    assert_eq!(last, [7, 8].map(|node| Send(node, prepare(one, 60))));
+}
+
+/// The nodes that are asked to prepare a start at this time; nothing else happens.
+fn prepared(did: Effects, start: Time) -> Vec<u64> {
+    let node = |did| match did {
+        Send(to, Message::Commit(Vote::Prepare { interval, .. })) if interval.start() == start => {
+            to
+        }
+        other => panic!("{other:?}"),
+    };
+    did.into_iter().map(node).collect()
+}
+
+/// All nodes that are asked are free, and 4 and 5 are known to others. Returns the last effects.
+fn all_free(bench: &mut Bench, did: Effects) -> Effects {
+    bench.explore(did, &[(1, &[4, 5]), (2, &[4, 5]), (3, &[4, 5])])
+}
+
+#[test]
+fn a_job_that_cannot_start_at_once_waits_without_a_placement_until_it_can() {
+    let mut bench = waiting();
+    let did = next_iteration(&mut bench);
+    let now = bench.now;
+    assert!((second(300)..=second(502)).contains(&now), "{now:?}");
+    assert_eq!(all_busy(&mut bench, did, 9000), [], "9000 is no news");
+    let did = next_iteration(&mut bench);
+    let did = all_free(&mut bench, did);
+    let start = PATIENT.earliest(bench.now);
+    assert_eq!(prepared(did, start).len(), 2);
+}
+
+#[test]
+fn a_job_whose_patience_is_over_gets_the_best_placement_and_moves_up() {
+    let mut bench = waiting();
+    let did = loop {
+        let did = next_iteration(&mut bench);
+        let did = all_busy(&mut bench, did, 9000);
+        if !did.is_empty() {
+            break did;
+        }
+    };
+    assert!(bench.now >= second(2000));
+    let members = prepared(did, second(9000));
+    assert_eq!(
+        bench.agree(&members, attempt(1, 1)),
+        [Persist(OF_JOB), Tell(7, accepted(9000))]
+    );
+    let did = next_iteration(&mut bench);
+    let did = all_free(&mut bench, did);
+    let start = PATIENT.earliest(bench.now);
+    assert_eq!(prepared(did, start).len(), 2);
+}
+
+#[test]
+fn no_iteration_follows_a_placement_that_starts_at_once() {
+    let many = Config {
+        iterations: 5,
+        ..PATIENT
+    };
+    let (mut bench, did) = Bench::searching(many, 2, Criterion::Soonest);
+    let did = all_free(&mut bench, did);
+    let members = prepared(did, second(60));
+    assert_eq!(
+        bench.agree(&members, attempt(1, 1)),
+        [Persist(OF_JOB), Tell(7, accepted(60))]
+    );
+}
+
+#[test]
+fn a_job_that_wants_near_nodes_gets_a_placement_at_once_and_is_searched_for_until_its_start() {
+    let (mut bench, did) = Bench::searching(PATIENT, 2, Criterion::Closest);
+    let did = all_busy(&mut bench, did, 9000);
+    let members = prepared(did, second(9000));
+    assert_eq!(
+        bench.agree(&members, attempt(1, 1)),
+        [Persist(OF_JOB), Tell(7, accepted(9000))]
+    );
+    while bench.now < second(8000) {
+        let did = next_iteration(&mut bench);
+        assert!(!asked(&did).is_empty(), "{did:?}");
+        all_busy(&mut bench, did, 9000);
+    }
+}
