@@ -14,6 +14,7 @@ use super::session::Session;
 use super::table::{Line, draw};
 use crate::experiment::{InputError, Prepared, Results, Waits, prepare, wait_ratio};
 use crate::grid::Grid;
+use crate::outcome::Estimates;
 use crate::report::{Contest, Kind, Page, Track};
 use crate::results::{Summary, write_json};
 use crate::schedulers::Scheduler;
@@ -35,21 +36,29 @@ struct Made {
     track: Option<Track>,
 }
 
+/// The table of gangs with requested times. Its waits are printed beside those of the table of gangs.
+const REQUESTED: &str = "requested";
+
 /// How many bytes of a report may list the nodes of jobs: a larger page is slow to open.
 const MOST_PLACES: usize = 4_000_000;
 
-/// Replays a workload under several schedulers.
+/// Replays a workload under several schedulers; if `requested`, gangs also with the users' requested times.
 pub(super) fn compare(
     session: &Session,
     setup: &Setup,
     chosen: &[Scheduler],
+    requested: bool,
 ) -> anyhow::Result<Ending> {
     let config = setup.config()?;
     if let Some(twice) = (1..chosen.len()).find(|&place| chosen[..place].contains(&chosen[place])) {
         bail!("--schedulers names {} twice; name it once", chosen[twice]);
     }
     let prepared = prepare(&config)?;
-    let tables = tables(&prepared, chosen)?;
+    let mut tables = tables(&prepared, chosen)?;
+    if requested {
+        let table = with_requested_times(&tables)?;
+        tables.push(table);
+    }
     for table in &tables {
         for &scheduler in &table.schedulers {
             table.prepared.under(scheduler).check()?;
@@ -72,18 +81,35 @@ pub(super) fn compare(
     let mut report = Map::new();
     let mut drawn = Vec::new();
     let mut contests = Vec::new();
+    let mut tracks = Vec::new();
     let mut rest = made.as_mut_slice();
     for table in &tables {
         let (own, others) = rest.split_at_mut(table.schedulers.len() * wanted as usize);
         rest = others;
-        let tracks = table.tracks(own, setup);
-        let lines = table.lines(own, wanted);
+        tracks.push(table.tracks(own, setup));
+    }
+    let mut rest = made.as_slice();
+    let mut lines = Vec::new();
+    for table in &tables {
+        let (own, others) = rest.split_at(table.schedulers.len() * wanted as usize);
+        rest = others;
+        lines.push(table.lines(own, wanted));
+    }
+    if requested && let [gangs, .., requested] = lines.as_mut_slice() {
+        for line in gangs {
+            let own = requested.iter().find(|other| other.name == line.name);
+            line.requested = own.map(Line::waits).unwrap_or_default();
+        }
+    }
+    for ((table, tracks), lines) in tables.iter().zip(tracks).zip(&lines) {
         let rows = lines.iter().map(|line| join(&line.summaries, wanted));
         let rows = rows.collect::<anyhow::Result<Vec<Value>>>()?;
         contests.push(table.contest(tracks, &rows));
         report.insert(table.name.into(), Value::Array(rows));
-        let text = draw(&lines, Some(table.reference().name()));
-        drawn.push(format!("{}\n{text}", table.title));
+        if table.name != REQUESTED {
+            let text = draw(lines, Some(table.reference().name()));
+            drawn.push(format!("{}\n{text}", table.title));
+        }
     }
     let all: Vec<&Summary> = made.iter().flatten().map(|made| &made.summary).collect();
     let all_wanted = u32::try_from(made.len()).unwrap_or(u32::MAX);
@@ -96,7 +122,7 @@ pub(super) fn compare(
     let mut page = Page::new(
         Kind::Compare,
         format!("Schedulers on {}", prepared.workload.name),
-        command(chosen, wanted),
+        command(chosen, wanted, requested),
     );
     page.notes.clone_from(&prepared.notes);
     if wanted > 1 {
@@ -115,7 +141,8 @@ pub(super) fn compare(
     session.publish(draft)?;
 
     session.note_workload(&prepared);
-    let compared = tables.last().map_or(&[][..], |table| &table.schedulers);
+    let most = tables.iter().max_by_key(|table| table.schedulers.len());
+    let compared = most.map_or(&[][..], |table| &table.schedulers);
     session.hint(only_serial(&prepared, compared));
     note_violations(&all);
     for table in drawn {
@@ -201,6 +228,7 @@ impl Table {
                 name: scheduler.to_string(),
                 summaries: runs.iter().flatten().map(|made| &made.summary).collect(),
                 ratios: ratios(runs, against),
+                requested: Default::default(),
             })
             .filter(|line| !line.summaries.is_empty())
             .collect()
@@ -208,7 +236,7 @@ impl Table {
 }
 
 /// The command that repeats a comparison.
-fn command(chosen: &[Scheduler], wanted: u32) -> String {
+fn command(chosen: &[Scheduler], wanted: u32, requested: bool) -> String {
     let mut command = String::from("gridweave compare --config config.toml");
     if !chosen.is_empty() {
         let names: Vec<&str> = chosen.iter().map(|scheduler| scheduler.name()).collect();
@@ -216,6 +244,9 @@ fn command(chosen: &[Scheduler], wanted: u32) -> String {
     }
     if wanted > 1 {
         command.push_str(&format!(" --runs {wanted}"));
+    }
+    if requested {
+        command.push_str(" --requested");
     }
     command + " --out again"
 }
@@ -226,6 +257,28 @@ fn ratios(runs: &[Option<Made>], against: &[Option<Made>]) -> Vec<f64> {
     let both = pairs.filter_map(|(one, other)| one.as_ref().zip(other.as_ref()));
     both.filter_map(|(one, other)| wait_ratio(&one.waits, &other.waits))
         .collect()
+}
+
+/// The table of gangs once more, with the times that users requested.
+fn with_requested_times(tables: &[Table]) -> anyhow::Result<Table> {
+    let Some(gangs) = tables.iter().find(|table| table.name == "gangs") else {
+        bail!("--requested adds waits to the table of gangs, and there are none; leave it out");
+    };
+    let mut prepared = gangs.prepared.clone();
+    if prepared.config.workload.estimates != Estimates::Exact {
+        bail!(
+            "--requested adds waits with requested times, but workload.estimates says what schedulers are told; leave one of them out"
+        );
+    }
+    prepared.config.workload.estimates = Estimates::Kill;
+    Ok(Table {
+        name: REQUESTED,
+        title: gangs
+            .title
+            .replacen("jobs as they are", "requested times", 1),
+        schedulers: gangs.schedulers.clone(),
+        prepared,
+    })
 }
 
 /// The tables for a workload: gangs for the schedulers that can place them, and serial jobs for all.

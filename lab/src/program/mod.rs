@@ -60,15 +60,17 @@ pub fn main() -> ExitCode {
     };
     let session = Session::new(&cli.output);
     let result = match &cli.action {
-        None => compare::compare(&session, &Setup::default(), &[]),
+        None => compare::compare(&session, &Setup::default(), &[], true),
         Some(Action::Run {
             scheduler,
             explain,
             setup,
         }) => run::run(&session, *scheduler, *explain, setup),
-        Some(Action::Compare { schedulers, setup }) => {
-            compare::compare(&session, setup, schedulers)
-        }
+        Some(Action::Compare {
+            schedulers,
+            requested,
+            setup,
+        }) => compare::compare(&session, setup, schedulers, *requested),
         Some(Action::Sweep { file, out, costs }) => {
             let runs = if *costs { Runs::Apart } else { Runs::Together };
             sweep::sweep(&session, file, out, runs)

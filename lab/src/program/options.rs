@@ -84,6 +84,9 @@ pub(super) enum Action {
         /// The schedulers [default: all that can run the workload]
         #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
         schedulers: Vec<Scheduler>,
+        /// Run gangs also with the times that users requested, and print both waits side by side
+        #[arg(long)]
+        requested: bool,
         #[command(flatten)]
         setup: Setup,
     },

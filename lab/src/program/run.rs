@@ -101,6 +101,7 @@ pub(super) fn run(
         name: config.scheduler.to_string(),
         summaries,
         ratios: Vec::new(),
+        requested: Default::default(),
     };
     session.say(&draw(&[line], None));
     for life in made.iter().filter_map(|(.., life)| life.as_ref()) {

@@ -46,6 +46,19 @@ pub(super) struct Line<'a> {
     pub(super) summaries: Vec<&'a Summary>,
     /// The ratio of waits to those of the reference, one per run that has it.
     pub(super) ratios: Vec<f64>,
+    /// The mean waits and the ratios if schedulers are told the users' requested times; empty without such runs.
+    pub(super) requested: [Vec<f64>; 2],
+}
+
+impl Line<'_> {
+    /// The mean waits and the ratios of the runs.
+    pub(super) fn waits(&self) -> [Vec<f64>; 2] {
+        let means = self
+            .summaries
+            .iter()
+            .filter_map(|summary| Some(summary.wait?.mean));
+        [means.collect(), self.ratios.clone()]
+    }
 }
 
 /// Draws the lines. Columns of zeros are left out, except those that are always shown.
@@ -81,7 +94,12 @@ pub(super) fn draw(lines: &[Line<'_>], reference: Option<&str>) -> String {
     table.load_style(UTF8_FULL_CONDENSED);
     let mut header = vec!["scheduler".to_owned()];
     header.extend(columns.iter().map(|Column(name, ..)| (*name).to_owned()));
-    header.extend(reference.map(|reference| format!("wait / {reference}")));
+    header.extend(reference.map(|reference| format!("wait /\n{reference}")));
+    let requested = lines.iter().any(|line| !line.requested[0].is_empty());
+    if let Some(reference) = reference.filter(|_| requested) {
+        header.push("requested:\nmean wait s".to_owned());
+        header.push(format!("requested:\nwait /\n{reference}"));
+    }
     table.set_header(header);
     for line in lines {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
@@ -93,6 +111,14 @@ pub(super) fn draw(lines: &[Line<'_>], reference: Option<&str>) -> String {
         );
         if reference.is_some() {
             row.push(right(estimate(&line.ratios, 2)));
+        }
+        if requested {
+            let digits = [0, 2].into_iter();
+            row.extend(
+                digits
+                    .zip(&line.requested)
+                    .map(|(digits, own)| right(estimate(own, digits))),
+            );
         }
         table.add_row(row);
     }
