@@ -15,6 +15,14 @@ pub(super) fn lead(said: Option<Span>, network: &NetworkConfig, slot: Span) -> S
     }
 }
 
+/// How much longer than its estimate the time of a job is: nothing where messages take no time, else some retries.
+pub(super) fn margin(network: &NetworkConfig, max_delay: Span) -> Span {
+    match network.delay {
+        DelayConfig::Zero => Span::ZERO,
+        _ => max_delay.times(5),
+    }
+}
+
 /// The rules of reservations, for the longest delay of a message, the lead of a job, and how long a job may run without
 /// word from its coordinator (to its end if `None`).
 pub(super) fn commit(max_delay: Span, lead: Span, permission: Option<Span>) -> Config {

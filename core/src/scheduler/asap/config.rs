@@ -1,5 +1,6 @@
 use crate::commit;
 use crate::config::{ConfigError, Limits, Room};
+use crate::job::Job;
 use crate::overlay::cyclon;
 use crate::scheduler::desk;
 use crate::time::{Span, Time};
@@ -33,6 +34,9 @@ pub struct Config {
     pub slot: Span,
     /// The least time between a search and the start of the job; a slot or more when messages take time (PROTOCOLS D6).
     pub lead: Span,
+    /// How much longer than the estimate the time of a job is: a start may be late by as much when messages are lost, and
+    /// the job is still not cut short.
+    pub margin: Span,
     /// How long a job may take, and how much later than its earliest start it may start. The submitter drops later
     /// offers: else a liar could make a job wait for ever.
     pub horizon: Span,
@@ -124,6 +128,7 @@ impl Config {
         choice: Choice::Nearest,
         slot: Span::from_secs(1),
         lead: Span::from_secs(10),
+        margin: Span::from_secs(5),
         horizon: Span::from_secs(365 * 86_400),
         rounds: 4,
         improve: Some(Span::from_secs(300)),
@@ -152,6 +157,7 @@ impl Config {
             ..cyclon::Config::LAN
         },
         lead: Span::from_secs(2),
+        margin: Span::from_secs(1),
         improve: Some(Span::from_secs(30)),
         timeout: Span::from_millis(200),
         search_limit: Span::from_secs(1),
@@ -167,6 +173,7 @@ impl Config {
         searcher: Searcher::Excluded,
         slot: Span::from_secs(60),
         lead: Span::ZERO,
+        margin: Span::ZERO,
         rounds: 2,
         improve: None,
         patience: Span::ZERO,
@@ -247,6 +254,11 @@ impl Config {
     pub(super) const fn settled(mut self) -> Self {
         self.overlay.changes = cyclon::Changes::Untold;
         self
+    }
+
+    /// How much time a job is given.
+    pub(super) fn length(&self, job: &Job) -> Span {
+        (job.estimate() + self.margin).round_up(self.slot)
     }
 
     /// The configuration of the desk.

@@ -271,7 +271,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let wanted = Wanted {
             count: request.count(&known),
             from: request.earliest(now, &config),
-            length: known.estimate().round_up(config.slot),
+            length: config.length(&known),
         };
         request.round = request.round.wrapping_add(1);
         let ask = AskId {
@@ -394,13 +394,14 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// random (PROTOCOLS D12).
     fn choose(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let (now, config) = (cx.now(), self.config);
-        let slot = config.slot;
         let most = usize::from(config.commit.members);
-        let Some((count, length)) = self.desk.job(job).map(|job| (count(job), job.estimate()))
+        let Some((count, length)) = self
+            .desk
+            .job(job)
+            .map(|job| (count(job), config.length(job)))
         else {
             return;
         };
-        let length = length.round_up(slot);
         let Some(request) = self.request_mut(job) else {
             return;
         };

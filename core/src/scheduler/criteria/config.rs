@@ -1,6 +1,7 @@
 use super::Helper;
 use crate::commit;
 use crate::config::{ConfigError, Limits, Room};
+use crate::job::Job;
 use crate::overlay::{cyclon, vicinity, vivaldi};
 use crate::scheduler::desk;
 use crate::select;
@@ -47,6 +48,9 @@ pub struct Config {
     pub slot: Span,
     /// The least time between a search and the start of the job; a slot or more when messages take time.
     pub lead: Span,
+    /// How much longer than the estimate the time of a job is: a start may be late by as much when messages are lost, and
+    /// the job is still not cut short.
+    pub margin: Span,
     /// How much later than its earliest start a job may start (PROTOCOLS F3).
     pub horizon: Span,
     /// How many rounds of searching a job has before it fails.
@@ -105,6 +109,7 @@ impl Config {
         coordinates: Coordinates::Given,
         slot: Span::from_secs(60),
         lead: Span::from_secs(60),
+        margin: Span::from_secs(5),
         horizon: Span::from_secs(30 * 86_400),
         rounds: 8,
         timeout: Span::from_secs(2),
@@ -127,6 +132,7 @@ impl Config {
         helper: vicinity::Config::LAN,
         slot: Span::from_secs(1),
         lead: Span::from_secs(5),
+        margin: Span::from_secs(1),
         improve: Some(Span::from_secs(30)),
         timeout: Span::from_millis(200),
         commit: commit::Config::LAN,
@@ -140,6 +146,7 @@ impl Config {
         patience: Span::ZERO,
         slot: Span::from_secs(60),
         lead: Span::from_secs(60),
+        margin: Span::ZERO,
         ..Self::DEFAULT
     };
 
@@ -232,6 +239,11 @@ impl Config {
         let reach = usize::from(self.reach.min(self.candidates));
         let wide = usize::try_from(wide).unwrap_or(usize::MAX);
         self.pool(count).max(wide.min(reach))
+    }
+
+    /// How much time a job is given.
+    pub(super) fn length(&self, job: &Job) -> Span {
+        (job.estimate() + self.margin).round_up(self.slot)
     }
 
     /// How many nodes an iteration looks for when `count` are wanted.

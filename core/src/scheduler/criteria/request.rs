@@ -414,7 +414,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             }
             request.begun = request.begun.saturating_add(1);
             let from = request.soonest(now, &config);
-            let length = job.estimate().round_up(config.slot);
+            let length = config.length(&job);
             let wanted = Interval::starting(from, length).ok();
             let wanted = wanted.filter(|_| config.breadth > 0);
             let first = self.first_node(id, cx);
@@ -563,7 +563,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             .map(|(at, _)| at)
             .collect();
         let from = request.soonest(cx.now(), config);
-        let length = job.estimate().round_up(config.slot);
+        let length = config.length(job);
         let starts = Starts::new(&schedules, from, length, config.horizon, config.slot);
         let problem = Problem {
             nodes: &nodes,

@@ -9,7 +9,7 @@ use crate::config::error::ConfigError;
 use crate::config::fault::Fault;
 use crate::config::network::NetworkConfig;
 use crate::config::setting::{names, section, words};
-use crate::schedulers::reserving::{commit, lead};
+use crate::schedulers::reserving::{commit, lead, margin};
 use crate::schedulers::section::{Section, check_room, check_warm_up};
 
 section! {
@@ -165,6 +165,7 @@ impl AsapConfig {
             choice: self.choice,
             slot,
             lead,
+            margin: margin(network, max_delay),
             rounds: self.rounds,
             improve: Some(self.improve).filter(|period| !period.is_zero()),
             patience: self.patience,

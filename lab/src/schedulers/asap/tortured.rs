@@ -39,6 +39,7 @@ fn rules(scenario: &Scenario) -> Config {
         forward: 3,
         slot: SLOT,
         lead: SLOT,
+        margin: Span::from_secs(2),
         horizon: HORIZON,
         width: 4,
         search_limit: Span::from_secs(4),

@@ -18,7 +18,7 @@ use crate::config::network::read_plane;
 use crate::config::network::{NetworkConfig, NetworkError};
 use crate::config::setting::{self, Setting, Wrong, kinds, names, section, words};
 use crate::schedulers::asap::config::MOST_SHUFFLED;
-use crate::schedulers::reserving::{commit, lead};
+use crate::schedulers::reserving::{commit, lead, margin};
 use crate::schedulers::section::{Section, check_room, check_warm_up};
 use gridweave_sim::network::Plane;
 
@@ -502,6 +502,7 @@ impl CriteriaConfig {
             },
             slot,
             lead,
+            margin: margin(network, max_delay),
             horizon: self.horizon,
             rounds: self.rounds,
             timeout,

@@ -45,6 +45,7 @@ fn rules(scenario: &Scenario) -> Config {
         width: 4,
         slot: SLOT,
         lead: SLOT,
+        margin: Span::from_secs(2),
         horizon: HORIZON,
         timeout: Span::from_secs(1),
         commit,

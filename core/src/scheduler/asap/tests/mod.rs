@@ -52,6 +52,7 @@ const CONFIG: Config = Config {
     choice: Choice::Nearest,
     slot: Span::from_secs(60),
     lead: Span::from_secs(60),
+    margin: Span::ZERO,
     horizon: Span::from_secs(86_400),
     rounds: 2,
     improve: None,

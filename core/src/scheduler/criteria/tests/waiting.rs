@@ -150,3 +150,18 @@ fn a_job_that_wants_near_nodes_gets_a_placement_at_once_and_is_searched_for_unti
         all_busy(&mut bench, did, 9000);
     }
 }
+
+#[test]
+fn the_time_of_a_job_is_longer_than_its_estimate_by_the_margin() {
+    let late = Config {
+        margin: Span::from_secs(30),
+        ..PATIENT
+    };
+    let (mut bench, did) = Bench::searching(late, 2, Criterion::Soonest);
+    let did = all_free(&mut bench, did);
+    let is_longer = |did: &Did| match did {
+        Send(_, Message::Commit(Vote::Prepare { interval, .. })) => *interval == busy(60, 180),
+        _ => false,
+    };
+    assert!(did.len() == 2 && did.iter().all(is_longer), "{did:?}");
+}
