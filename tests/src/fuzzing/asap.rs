@@ -27,6 +27,7 @@ const CONFIG: Config = Config {
     width: 2,
     slot: SLOT,
     lead: Span::from_micros(32),
+    margin: Span::from_micros(4),
     rounds: 3,
     improve: Some(Span::from_micros(60)),
     patience: Span::from_micros(300),

@@ -46,6 +46,8 @@ pub const CONFIG: Config = Config {
         ..vicinity::Config::DEFAULT
     },
     iterations: 6,
+    improve: Some(Span::from_secs(30)),
+    patience: Span::from_secs(120),
     slot: Span::from_secs(10),
     lead: Span::from_secs(10),
     timeout: Span::from_secs(1),

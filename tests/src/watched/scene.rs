@@ -42,6 +42,7 @@ pub const CONFIG: Config = Config {
 /// The same where messages take no time.
 pub const INSTANT: Config = Config {
     lead: Span::ZERO,
+    margin: Span::ZERO,
     commit: commit::Config {
         lead: Span::ZERO,
         ..CONFIG.commit
