@@ -6,12 +6,12 @@ use gridweave_core::time::Span;
 use crate::config::network::{DelayConfig, NetworkConfig};
 
 /// The shortest time from a search to the start of a job. If the configuration does not say it: zero where messages
-/// take no time, else a slot.
-pub(super) fn lead(said: Option<Span>, network: &NetworkConfig, slot: Span) -> Span {
+/// take no time, else this one.
+pub(super) fn lead(said: Option<Span>, network: &NetworkConfig, otherwise: Span) -> Span {
     match said {
         Some(lead) => lead,
         None if network.delay == DelayConfig::Zero => Span::ZERO,
-        None => slot,
+        None => otherwise,
     }
 }
 

@@ -206,6 +206,11 @@ impl Config {
                 self.commit.lead.as_micros(),
                 "commit.lead: or a placement is found too late to be confirmed",
             )
+            .time("margin", self.margin)
+            .at_most(
+                self.horizon.as_micros(),
+                "horizon: or no time is long enough",
+            )
             .number("rounds", self.rounds as u64)
             .at_least(1, "or no search begins")
             .time("timeout", self.timeout)
@@ -227,9 +232,10 @@ impl Config {
             None => limits
                 .time("patience", self.patience)
                 .at_most(0, "improve is None: no search would find it a place later"),
-            Some(period) => limits
-                .time("improve", period)
-                .more_than(0, "or searches never end"),
+            Some(period) => limits.time("improve", period).at_least(
+                self.timeout.as_micros(),
+                "timeout: or searches follow each other without end",
+            ),
         };
         let limits = match self.commit.overrun {
             commit::Overrun::Cut => limits,

@@ -212,7 +212,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             request.phase = Phase::Resting { until };
             return;
         }
-        if left == 0 && request.is_patient(now, &config) {
+        if left == 0 && request.round > 0 && request.is_patient(now, &config) {
             // Other jobs were faster each time.
             self.wait(job, cx);
             return;

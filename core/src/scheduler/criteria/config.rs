@@ -119,11 +119,11 @@ impl Config {
     };
 
     /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A round trip takes up to 200 ms, and an
-    /// iteration some of them. So jobs start a minute later at the earliest.
+    /// iteration some of them, on a busy grid a hundred. So jobs start a minute later at the earliest.
     pub const WAN: Self = Self::DEFAULT;
 
-    /// For a local network, where a round trip takes half a millisecond: the fifty iterations of a job are over within
-    /// a second. Jobs start at full seconds, five seconds after their submission at the earliest.
+    /// For a local network, where a round trip takes half a millisecond: an iteration takes some milliseconds, on a busy
+    /// grid fifty. Jobs start at full seconds, five seconds after their submission at the earliest.
     pub const LAN: Self = Self {
         overlay: cyclon::Config {
             changes: cyclon::Changes::Untold,
@@ -180,6 +180,11 @@ impl Config {
                 self.commit.lead.as_micros(),
                 "commit.lead: or a placement is found too late to be confirmed",
             )
+            .time("margin", self.margin)
+            .at_most(
+                self.horizon.as_micros(),
+                "horizon: or no time is long enough",
+            )
             .number("rounds", self.rounds as u64)
             .at_least(1, "or no search begins")
             .time("timeout", self.timeout)
@@ -203,9 +208,10 @@ impl Config {
                 0,
                 "improve is None: no iteration would find it a place later",
             ),
-            Some(period) => limits
-                .time("improve", period)
-                .more_than(0, "or iterations never end"),
+            Some(period) => limits.time("improve", period).at_least(
+                self.timeout.as_micros(),
+                "timeout: or iterations follow each other without end",
+            ),
         };
         let limits = match self.coordinates {
             Coordinates::Given => limits,

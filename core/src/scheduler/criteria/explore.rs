@@ -60,7 +60,7 @@ struct Asked {
 enum Order {
     /// In the order in which they were named.
     Breadth,
-    /// The nearest to the first node before others, by the distance of this helper.
+    /// The nearest to the first node, or to an ideal one, before others, by the distance of this helper.
     Nearest(Helper, Option<Profile>),
 }
 
@@ -197,11 +197,13 @@ impl Expedition {
 impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
-    /// Begins to search nodes for a job, at `first`. Nodes that are free in `wanted` are best, if the rules say so.
+    /// Begins to search nodes for a job, which avoids some, at `first`. If there is `wanted`, only nodes that are free then
+    /// count.
     pub(super) fn set_out(
         &mut self,
         job: &Job,
         count: u32,
+        avoided: usize,
         first: First,
         wanted: Option<Interval>,
         cx: &mut dyn Context<Self>,
@@ -227,8 +229,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             }
         };
         let enough = match job.criterion {
-            // No set is better than the first one that can start at once.
-            Criterion::Soonest if wanted.is_some() => self.config.pool(count).min(count as usize),
+            // No set is better than the first one that can start at once, without nodes that the job avoids.
+            Criterion::Soonest if wanted.is_some() => {
+                let most = self.config.pool(count);
+                most.min((count as usize).saturating_add(avoided))
+            }
             _ => self.config.pool(count),
         };
         let mut expedition = Expedition {

@@ -24,10 +24,10 @@
 //! # Rules
 //! - An iteration begins at a node of the view where no iteration has begun; when there is none, at a node further away
 //!   (PROTOCOLS F7). Along random links it goes breadth first (F1). Along the links of a helper it always asks the node
-//!   nearest to the first one (F2), but along [`Helper::Remoteness`] breadth first: far from a far node may be near.
-//! - An iteration ends when it has found alpha·J nodes that are free for the job at once, or [`Config::breadth`] for each
-//!   wanted one. In the paper ([`Config::PAPER`]) busy nodes count as well.
-//! - A job that wants an early start and cannot start at once waits without a placement, and an iteration follows every
+//!   nearest to the first one (F2), for the earliest start the one that is free soonest, but along [`Helper::Remoteness`] breadth first: far from a far node may be near.
+//! - An iteration ends when it has found alpha·J nodes that are free for the job at once (J for the earliest start), or
+//!   [`Config::breadth`] for each wanted one. In the paper ([`Config::PAPER`]) busy nodes count as well.
+//! - A job that wants the earliest start and cannot start at once waits without a placement, and an iteration follows every
 //!   [`Config::improve`]. When its [`patience`](Config::patience) is over, it gets the best placement. Placements of all
 //!   jobs that wait would keep each other from moving up when jobs end before their estimates.
 //! - A set's start is the earliest at which all of it is free, no later than [`Config::horizon`] (F3). A set that costs

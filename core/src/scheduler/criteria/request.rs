@@ -5,10 +5,10 @@ use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 use core::mem;
 
-use super::catalogue::{helper_for, with_objective};
+use super::catalogue::with_objective;
 use super::explore::{Expedition, First, Found, Step};
 use super::message::Descriptors;
-use super::{Catalogue, Config, Criteria, Helper};
+use super::{Catalogue, Config, Criteria};
 use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy};
 use crate::id::{JobId, NodeId};
@@ -42,7 +42,7 @@ pub(super) struct Request {
     pub(super) job: JobId,
     /// The earliest start when the search began; objectives count waiting time from it.
     base: Time,
-    /// When the job came.
+    /// When the search began: when the job came, or when this node restarted.
     since: Time,
     /// The start that the host was told to expect.
     expected: Option<Time>,
@@ -66,8 +66,6 @@ pub(super) struct Request {
     untrue: Vec<NodeId>,
     /// The earliest start: an earlier attempt may still run until then.
     not_before: Time,
-    /// Whether the job is to wait, because it could start only later.
-    must_wait: bool,
     rest: Rest,
 }
 
@@ -178,7 +176,6 @@ impl Request {
             unwilling: Vec::new(),
             untrue: Vec::new(),
             not_before: Time::ZERO,
-            must_wait: false,
             rest: Rest::None,
         }
     }
@@ -320,7 +317,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             request.rest = Rest::ForOthers { until };
             return;
         }
-        if left == 0 && is_patient {
+        if left == 0 && is_patient && setback.is_some() {
             // Other jobs were faster each time.
             self.wait(job, cx);
             return;
@@ -328,13 +325,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         self.iterate(job, cx);
     }
 
-    /// Whether a job waits without a placement if it cannot start at once.
+    /// Whether a job waits without a placement if it cannot start at once: other criteria may be better off with a later
+    /// start.
     fn is_patient(&self, job: JobId, now: Time) -> bool {
         let criterion = self.desk.job(job).map(|job| job.criterion);
-        let helper = criterion.and_then(|criterion| helper_for(&self.catalogue, criterion));
         let waits =
             |request: &Request| request.has.is_none() && now - request.since < self.config.patience;
-        helper == Some(Helper::FirstFree) && self.request(job).is_some_and(waits)
+        criterion == Some(Criterion::Soonest) && self.request(job).is_some_and(waits)
     }
 
     /// Lets a job wait until another iteration. It gets all its rounds again.
@@ -348,6 +345,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             request.begun = last;
             request.rest = Rest::Pause { until };
             request.tried.clear();
+            // What kept the job from a placement may be over then.
+            request.why = None;
+            request.unwilling.clone_from(&request.untrue);
             if request.has.is_none() {
                 self.order(desk::Command::Wait { job }, cx);
             }
@@ -362,6 +362,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let config = self.config;
         let now = cx.now();
         loop {
+            let is_patient = self.is_patient(id, now);
             let Some(request) = self.request_mut(id) else {
                 return;
             };
@@ -375,7 +376,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             // A job that is about to start stays where it is (PROTOCOLS F6), and so does one that cannot do better.
             let is_best = |start: Time| {
                 let soonest = job.criterion == Criterion::Soonest && config.improve.is_some();
-                soonest && start <= config.earliest(now)
+                soonest && start <= request.soonest(now, &config)
             };
             let settled = has.is_some_and(|place| {
                 let start = place.interval.start();
@@ -403,8 +404,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 && request.rest == Rest::None;
             if !may_begin {
                 let over = under_way == 0 && request.begun >= config.iterations;
-                if over && (request.has.is_some() || request.must_wait) {
-                    request.must_wait = false;
+                let can_wait = is_patient && request.expected.is_some();
+                if over && (request.has.is_some() || can_wait) {
                     self.wait(id, cx);
                 } else if over {
                     let refusal = request.why.map(refusal);
@@ -417,8 +418,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let length = config.length(&job);
             let wanted = Interval::starting(from, length).ok();
             let wanted = wanted.filter(|_| config.breadth > 0);
+            let avoided = request.unwilling.len();
             let first = self.first_node(id, cx);
-            let step = self.set_out(&job, count(&job), first, wanted, cx);
+            let step = self.set_out(&job, count(&job), avoided, first, wanted, cx);
             self.take_step(&job, step, cx);
         }
     }
@@ -498,7 +500,6 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 if is_patient && placement.interval.start() > request.soonest(now, &config) =>
             {
                 request.begun = config.iterations;
-                request.must_wait = true;
                 let start = placement.interval.start();
                 if request.expected.replace(start) != Some(start) {
                     let news = News::Expected { start };

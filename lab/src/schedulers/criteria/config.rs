@@ -52,7 +52,7 @@ section! {
         pub pause: Span = Span::from_secs(0),
         /// The time between two further searches for a job that waits; with 0s there are none, as in P2.
         pub improve: Span = Span::from_secs(300),
-        /// How long a job that wants an early start waits without a placement if it cannot start at once; P2 has 0s.
+        /// How long a job that wants the earliest start waits without a placement if it cannot start at once; P2 has 0s.
         pub patience: Span = Span::from_secs(86_400),
         /// How many nodes a search asks at once.
         pub width: u8 = 8,
@@ -80,7 +80,8 @@ section! {
         pub learn_places: bool = false,
         /// The length of a slot.
         pub slot: Span = Span::from_secs(1),
-        /// The least time from search to start of a job; if left out, zero where messages take no time, else a slot.
+        /// The least time from search to start of a job; if left out, zero where messages take no time, else a slot, or
+        /// five times `max_delay` if that is more.
         pub lead: Option<Span> = None,
         /// How much later than its earliest start a job may start.
         pub horizon: Span = Span::from_secs(90 * 86_400),

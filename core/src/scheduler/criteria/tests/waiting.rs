@@ -13,7 +13,7 @@ const PATIENT: Config = Config {
     ..CONFIG
 };
 
-/// The questions among these effects: the number of the iteration, and who is asked.
+/// The questions among these effects: the number of the iteration, and the node that is asked.
 fn asked(did: &Effects) -> Vec<(u32, u64)> {
     let question = |did: &Did| match did {
         Send(to, Message::Look { look, .. }) => Some((look.0, *to)),
@@ -164,4 +164,34 @@ fn the_time_of_a_job_is_longer_than_its_estimate_by_the_margin() {
         _ => false,
     };
     assert!(did.len() == 2 && did.iter().all(is_longer), "{did:?}");
+}
+
+#[test]
+fn a_job_that_waits_does_not_fail_because_one_iteration_finds_too_few_nodes() {
+    let mut bench = waiting();
+    for _ in 0..3 {
+        let did = next_iteration(&mut bench);
+        let [(number, node)] = asked(&did)[..] else {
+            panic!("{did:?}");
+        };
+        assert_eq!(bench.hear(node, seen(number, node, &[], &[])), []);
+    }
+}
+
+#[test]
+fn a_job_that_comes_too_late_each_time_waits() {
+    let (mut bench, mut did) = Bench::searching(PATIENT, 2, Criterion::Soonest);
+    let mut refusals = 0_u8;
+    loop {
+        did = all_free(&mut bench, did);
+        let Some(Send(node, Message::Commit(Vote::Prepare { attempt, .. }))) = did.first() else {
+            break;
+        };
+        did = bench.vote(*node, refused(*attempt));
+        refusals += 1;
+    }
+    assert_eq!(refusals, PATIENT.rounds - 1);
+    assert!(!did.iter().any(|did| matches!(did, Tell(..))), "{did:?}");
+    let did = next_iteration(&mut bench);
+    assert!(!asked(&did).is_empty());
 }
