@@ -207,10 +207,7 @@ impl Config {
                 "commit.lead: or a placement is found too late to be confirmed",
             )
             .time("margin", self.margin)
-            .at_most(
-                self.horizon.as_micros(),
-                "horizon: or no time is long enough",
-            )
+            .at_most(86_400_000_000, "a day: no start is later than that")
             .number("rounds", self.rounds as u64)
             .at_least(1, "or no search begins")
             .time("timeout", self.timeout)

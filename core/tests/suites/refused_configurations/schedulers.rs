@@ -41,8 +41,9 @@ fn asap_refuses_what_is_out_of_bounds() {
             |c| c.lead = Span::MAX,
             |c| c.horizon = Span::ZERO,
             |c| c.rounds = 1,
-            |c| c.improve = Some(micros(1)),
+            |c| c.improve = Some(c.timeout),
             |c| c.patience = Span::MAX,
+            |c| c.margin = Span::from_secs(86_400),
             |c| (c.improve, c.patience) = (None, Span::ZERO),
             |c| c.timeout = micros(1),
             |c| (c.timeout, c.search_limit) = (seconds(10), seconds(10)),
@@ -105,8 +106,12 @@ fn asap_refuses_what_is_out_of_bounds() {
                 "rounds is 0; at least 1, or no search begins",
             ),
             (
-                |c| c.improve = Some(Span::ZERO),
-                "improve is 0s; more than 0s, or searches never end",
+                |c| c.improve = Some(micros(1_999_999)),
+                "improve is 1.999999s; at least 2s, timeout: or searches follow each other without end",
+            ),
+            (
+                |c| c.margin = micros(86_400_000_001),
+                "margin is 86400.000001s; at most 86400s, a day: no start is later than that",
             ),
             (
                 |c| c.improve = None,
@@ -198,6 +203,11 @@ fn criteria_refuses_what_is_out_of_bounds() {
             |c| c.lead = seconds(5),
             |c| c.horizon = Span::ZERO,
             |c| c.rounds = 1,
+            |c| (c.breadth, c.reach) = (0, 0),
+            |c| c.improve = Some(c.timeout),
+            |c| c.patience = Span::MAX,
+            |c| (c.improve, c.patience) = (None, Span::ZERO),
+            |c| c.margin = Span::from_secs(86_400),
             |c| c.timeout = micros(1),
             |c| (c.windows, c.candidates) = (1, 1),
             |c| c.coordinates = Coordinates::Learned(vivaldi::Config::DEFAULT),
@@ -275,6 +285,18 @@ fn criteria_refuses_what_is_out_of_bounds() {
             (
                 |c| c.rounds = 0,
                 "rounds is 0; at least 1, or no search begins",
+            ),
+            (
+                |c| c.improve = Some(micros(1_999_999)),
+                "improve is 1.999999s; at least 2s, timeout: or iterations follow each other without end",
+            ),
+            (
+                |c| c.improve = None,
+                "patience is 86400s; at most 0s, improve is None: no iteration would find it a place later",
+            ),
+            (
+                |c| c.margin = micros(86_400_000_001),
+                "margin is 86400.000001s; at most 86400s, a day: no start is later than that",
             ),
             (
                 |c| c.timeout = Span::ZERO,
