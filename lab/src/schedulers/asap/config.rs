@@ -21,7 +21,7 @@ section! {
         /// With `poll`: how often a node asks.
         pub poll_period: Span = Span::from_secs(120),
         /// With `push`: how long a subscription lasts; if left out, for ever where no node goes down and no message is
-        /// lost, else ten minutes.
+        /// lost, else four hours.
         pub lease: Option<Span> = None,
         /// Whether links change.
         pub links: Links = Links::Static,
@@ -134,11 +134,12 @@ impl AsapConfig {
         let slot = self.slot;
         let max_delay = self.max_delay;
         // After a restart a node has lost its subscribers, and a lost change is sent again only when the subscription
-        // is renewed. So subscriptions must end, unless neither can happen.
+        // is renewed. So subscriptions must end, unless neither can happen. Renewals would be
+        // most of the messages if a subscription ended within minutes; a neighbour's next change mends most losses.
         let lease = match self.lease {
             Some(lease) => lease,
             None if faults.is_empty() && network.loses_nothing() => Span::MAX,
-            None => Span::from_secs(600),
+            None => Span::from_secs(4 * 3_600),
         };
         let lead = lead(self.lead, network, slot.max(max_delay.times(5)));
         Config {
@@ -210,7 +211,7 @@ mod tests {
             at: Span::from_secs(1),
             node: 0,
         };
-        let ends = Span::from_secs(600);
+        let ends = Span::from_secs(4 * 3_600);
         assert_eq!(lease(&sound, &[]), Span::MAX);
         assert_eq!(lease(&sound, &[crash]), ends);
         assert_eq!(lease(&lossy, &[]), ends);
