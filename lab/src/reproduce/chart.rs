@@ -71,6 +71,13 @@ impl Chart {
         self
     }
 
+    /// The chart with these titles of its axes, with units, instead of the names of columns.
+    pub(crate) fn axes(mut self, across: &str, up: &str) -> Self {
+        self.across = across.into();
+        self.up = up.into();
+        self
+    }
+
     /// The title.
     pub(crate) fn title(&self) -> &str {
         &self.title

@@ -179,9 +179,13 @@ fn plan<S: Conditioned, const KIND: usize>(setup: &S) -> Result<Vec<Planned>, In
 
 fn report<S: Conditioned, const KIND: usize>(setup: &S, samples: &[Sample<'_>]) -> Report {
     let kind = &KINDS[KIND];
+    let title = match setup.size() {
+        Size::Quick => "jobs of six hours of the week, on 200 nodes",
+        Size::Full => "1,984 jobs of a week on 2,004 nodes",
+    };
     let mut table = Table::unpublished(
         kind.name,
-        "1,984 jobs of a week on 2,004 nodes",
+        title,
         "condition | scheduler | completed | not done | wait s | p99 wait s | wait / easy | messages for each job | violations",
     );
     let each = samples.chunks_exact(S::CONTENDERS.len() + 1);

@@ -11,7 +11,6 @@ use gridweave_sim::history::History;
 
 use super::chart::Chart;
 use super::report::{Cell, Report, Table};
-use super::verdict::Finding;
 use super::{Finished, Measured};
 
 /// How a part was made.
@@ -68,13 +67,13 @@ impl Section {
         if origin.quick {
             let _ = writeln!(
                 body,
-                "{QUICK} a small grid and few jobs. It shows that the part works; its verdicts mean nothing.*\n"
+                "{QUICK} a small grid and few jobs. It shows that the part works, and compares with nothing.*\n"
             );
         }
         for table in report.tables.iter().filter(|table| table.shown) {
             let _ = writeln!(body, "**{}**\n", escaped(&table.title));
             body += &rows(table);
-            body += &verdicts(table, report);
+            body += &verdicts(table, report, origin);
         }
         for chart in &report.charts {
             let _ = writeln!(
@@ -181,11 +180,19 @@ impl Page {
 
     /// The page as Markdown.
     pub(crate) fn text(&self, key: &str, title: &str, about: &str) -> String {
+        let quick = self.sections.iter().filter(|section| section.is_quick());
+        let quick = match (quick.count(), self.sections.len()) {
+            (0, _) => String::new(),
+            (some, all) => format!(
+                "**{some} of the {all} parts below are quick runs: small grids, which show that the code works and compare \
+                 with nothing. The same command without `--quick` makes them at full size.**\n\n"
+            ),
+        };
         let mut text = format!(
             "# {} reproduced\n\n\
              *{title}.* Written by `gridweave reproduce {key} --page FILE`: a change by hand is lost with the next one. \
              *Rules* says whose rules a row follows: the paper's with the decisions of [the rules](../reference/rules.md) \
-             where it is silent, or ours; a dash is another scheduler.\n\n{}\n\n",
+             where it is silent, or ours; a dash is another scheduler. ± is the 95 % interval over the seeds.\n\n{quick}{}\n\n",
             key.to_uppercase(),
             about.trim()
         );
@@ -288,14 +295,20 @@ pub(super) fn rows(table: &Table) -> String {
 }
 
 /// The verdict on a table, and what it rests on.
-fn verdicts(table: &Table, report: &Report) -> String {
+fn verdicts(table: &Table, report: &Report, origin: &Origin) -> String {
     let name = &table.name;
     let Some(verdict) = report.verdict_on(name) else {
         debug_assert!(!table.published, "{name} has no verdict");
         return format!("{VERDICT}{name}`: **nothing published**.\n\n");
     };
+    let verdict = match origin.quick {
+        true => {
+            format!("**none**, for this is a quick run; by the rules below it would be: {verdict}")
+        }
+        false => format!("**{verdict}**"),
+    };
     let mut text = format!(
-        "{VERDICT}{name}`: **{verdict}**.\n\n| published about it | published | measured | agrees if | verdict |\n|---|---|---|---|---|\n"
+        "{VERDICT}{name}`: {verdict}.\n\n| published about it | published | measured | agrees if | verdict |\n|---|---|---|---|---|\n"
     );
     for finding in report.findings_on(name) {
         let _ = writeln!(
@@ -309,11 +322,17 @@ fn verdicts(table: &Table, report: &Report) -> String {
         );
     }
     text.push('\n');
-    let mut reasons: Vec<&str> = report.findings_on(name).map(Finding::reason).collect();
-    reasons.retain(|reason| !reason.is_empty());
-    reasons.dedup();
-    for reason in reasons {
-        let _ = writeln!(text, "Why: {}\n", escaped(reason));
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for finding in report.findings_on(name) {
+        match (reasons.iter_mut()).find(|(reason, _)| *reason == finding.reason()) {
+            _ if finding.reason().is_empty() => {}
+            Some((_, about)) => about.push(finding.what()),
+            None => reasons.push((finding.reason(), vec![finding.what()])),
+        }
+    }
+    for (reason, about) in reasons {
+        let (about, reason) = (escaped(&about.join("; ")), escaped(reason));
+        let _ = writeln!(text, "Why ({about}): {reason}\n");
     }
     text
 }
@@ -428,7 +447,7 @@ mod tests {
             text.contains("| a | `ours` | nothing published |"),
             "{text}"
         );
-        assert!(text.contains("Why: another trace"), "{text}");
+        assert!(text.contains("Why (wait): another trace"), "{text}");
         assert!(text.contains("mean waits \\| all") && text.contains("seeds 0 to 2"));
         assert!(text.contains("4 tables: 1 agrees; 1 direction only; 2 nothing published."));
     }

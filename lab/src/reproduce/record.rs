@@ -18,7 +18,7 @@ use super::verdict::Claim;
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Record {
-    /// The command that repeats it.
+    /// The command that repeats it; empty if the page names one for each row.
     command: String,
     /// The commit of the code.
     commit: String,
@@ -107,11 +107,11 @@ impl Record {
             "" => String::new(),
             setting => format!(", {}", page::escaped(setting)),
         };
-        let _ = writeln!(
-            text,
-            "`{}` at commit `{}`{setting}.",
-            self.command, self.commit
-        );
+        let command = match self.command.as_str() {
+            "" => "With the commands beside it".to_owned(),
+            command => format!("`{command}`"),
+        };
+        let _ = writeln!(text, "{command} at commit `{}`{setting}.", self.commit);
         for note in &self.notes {
             let _ = write!(text, "\n- {}", page::escaped(note));
         }

@@ -380,15 +380,16 @@ impl<'a> Host<'a> {
         self.tell(home, submit);
     }
 
-    /// A random node that is up and takes jobs.
+    /// A random node that is up. Most users know which nodes take no jobs; one in eight does not.
     fn some_node(&self, job: usize) -> Option<NodeId> {
         let number = u64::from(self.jobs[job].asked) << 32 | job as u64;
-        let mut dice = Dice::new(self.scenario.request.seed, For::Submission, number);
+        let dice = |number| Dice::new(self.scenario.request.seed, For::Submission, number);
+        let knows = dice(number | 1 << 63).below(8) > 0;
         let refuses = |node: &NodeId| self.leaving.contains(node) || self.draining.contains(node);
         let fit = self
             .all()
-            .filter(|node| self.is_up(*node) && !refuses(node));
+            .filter(|node| self.is_up(*node) && !(knows && refuses(node)));
         let fit: Vec<NodeId> = fit.collect();
-        dice.pick(&fit).copied()
+        dice(number).pick(&fit).copied()
     }
 }

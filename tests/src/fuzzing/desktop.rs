@@ -117,8 +117,8 @@ impl Subject for Working {
 
     fn look(host: &mut Host<Self>) {
         let Config { owners, runs, .. } = host.subject.config;
-        // Four more: the life and the known peers, for each of two overlays.
-        let most_records = 4 + owners.tasks + owners.held + runs.tasks + runs.held;
+        // Five more: the life and the known peers, for each of two overlays, and that the node drains.
+        let most_records = 5 + owners.tasks + owners.held + runs.tasks + runs.held;
         let records = host.records();
         assert!(records <= most_records as usize, "{records} records");
     }

@@ -41,7 +41,7 @@ fn moved_to_the_other() -> Property<Case> {
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn a_job_outlives_its_site_and_never_runs_at_two() {
     let (case, seen) = (sites(2).arriving(9), [running(), placed_again()]);
-    case.explore("2 sites, 9 arrivals", &seen, 138_333);
+    case.explore("2 sites, 9 arrivals", &seen, 129_248);
 }
 
 /// There are two sites, but in a debug build one.
@@ -103,12 +103,12 @@ fn a_job_leaves_a_foreign_site_only_when_that_has_withdrawn_it() {
     foreign_moving().arriving(6).explore(
         "a move between foreign sites, 6 arrivals",
         &[finished(), taken_back(), moved_to_the_other()],
-        133_516,
+        156_352,
     );
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_a_job_runs_a_second_time_after_its_lease() {
     sites(2)
         .arriving(10)
@@ -116,7 +116,7 @@ fn large_a_job_runs_a_second_time_after_its_lease() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_three_sites() {
     sites(3)
         .arriving(8)
@@ -127,11 +127,11 @@ fn large_three_sites() {
 #[cfg_attr(debug_assertions, ignore = "takes a minute unless it is optimised")]
 fn clocks_are_apart_by_as_much_as_they_may_be() {
     let (case, seen) = (skewed().arriving(7), [running(), placed_again()]);
-    case.explore("2 sites, 7 arrivals, clocks apart", &seen, 36_379);
+    case.explore("2 sites, 7 arrivals, clocks apart", &seen, 35_091);
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_one_of_two_nodes_crashes_at_any_moment() {
     let case = cancelled(whole_life(sites(1))).with_crash().arriving(7);
     let seen = [recovery(), finished(), withdrawn()];
@@ -139,7 +139,7 @@ fn large_one_of_two_nodes_crashes_at_any_moment() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_a_job_runs_where_it_was_moved_to() {
     let case = whole_life(moving_on()).arriving(7);
     let seen = [taken_back(), moved(), finished()];
@@ -147,7 +147,7 @@ fn large_a_job_runs_where_it_was_moved_to() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_a_site_gives_a_job_away() {
     let mut case = whole_life(moving()).arriving(9);
     case.horizon = Time::from_micros(8);
@@ -159,7 +159,7 @@ fn large_a_site_gives_a_job_away() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_a_job_is_moved_and_a_node_crashes() {
     whole_life(moving_on()).with_crash().arriving(5).explore(
         "a move, 5 arrivals, one crash, whole life",

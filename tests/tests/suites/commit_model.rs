@@ -169,7 +169,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
 fn one_of_two_nodes_crashes_at_any_moment_of_a_job_that_overruns() {
     let case = extending(whole_life(rivals(1, 1).with_crash())).brief(7);
     let seen = [extension(), cut(), finish()];
-    case.explore("one crash, an extension", &seen, scaled(110_643, 6_175));
+    case.explore("one crash, an extension", &seen, scaled(231_807, 6_175));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_start_is_permitted_when_it_is_near() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_a_job_is_moved() {
     moving().explore("a move", &[swap(), start()], 242_544);
 }
@@ -214,7 +214,7 @@ fn a_job_is_given_up_and_placed_again() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_two_coordinators_one_participant_one_crash() {
     let seen = [commit(), refusal(), recovery(), start()];
     let case = rivals(2, 1).with_crash();
@@ -222,7 +222,7 @@ fn large_two_coordinators_one_participant_one_crash() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_two_coordinators_two_participants() {
     let seen = [commit(), refusal(), abort()];
     let mut case = rivals(2, 2);
@@ -231,7 +231,7 @@ fn large_two_coordinators_two_participants() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_two_coordinators_two_participants_one_crash() {
     let seen = [commit(), refusal(), abort()];
     let mut case = rivals(2, 2).with_crash();
@@ -240,7 +240,7 @@ fn large_two_coordinators_two_participants_one_crash() {
 }
 
 #[test]
-#[ignore = "takes a minute in release; .ci/run runs it"]
+#[ignore = "takes a minute in release; .ci/long/models runs it"]
 fn large_two_coordinators_three_participants() {
     let mut case = rivals(2, 3);
     case.properties.extend([refusal(), abort()]);

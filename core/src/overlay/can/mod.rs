@@ -329,15 +329,13 @@ impl<const D: usize> Can<D> {
             }
             _ => {
                 // A seeker has a zone, so this node can ask it for one.
-                if let (Message::Seek { seeker, .. }, Life::Joining(_)) = (&message, &self.life)
-                    && seeker.name.id == from
-                {
-                    self.contacts.note([from]);
-                }
-                if let Message::Farewell(other) = message
-                    && other != self.me
-                {
-                    self.contacts.note([other]);
+                let peer = match &message {
+                    Message::Seek { seeker, .. } if seeker.name.id == from => Some(from),
+                    Message::Farewell(other) if *other != self.me => Some(*other),
+                    _ => None,
+                };
+                if let Some(peer) = peer {
+                    self.on_contact(peer, cx);
                 }
                 // A request may come before this node's own grant: then the joiner is to try again.
                 if let Message::Join { joiner, .. } = message
@@ -356,6 +354,16 @@ impl<const D: usize> Can<D> {
             }
         };
         self.conclude(outcome, cx);
+    }
+
+    /// A node without a zone hears of a peer. If it had a zone in an earlier life and knew no peer to ask for another, it
+    /// asks this one.
+    fn on_contact(&mut self, peer: NodeId, cx: &mut dyn Context<Self>) {
+        match self.life {
+            Life::Outside { last: Some(_) } => self.join(peer, cx),
+            Life::Joining(_) => self.contacts.note([peer]),
+            _ => {}
+        }
     }
 
     /// Carries out what an event means for the member: it stays, joins anew, or has left.

@@ -149,6 +149,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     );
     let notes = [
         &windows,
+        "demand is what EU would be if no job waited: RU, spread over the run times of the jobs",
+        "the middle half is from a quarter to three quarters of the time of submissions",
         "the trace compressed to 120 % is ours; if work comes evenly, the grid is full in the middle half of its submissions, \
          and EU there is what scheduling can get out of it",
         "a window gets the work of long jobs at once as RU and as EU over days, so the two correlate little where jobs are \
@@ -171,6 +173,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             .judge(&table, 0, "correlation with demand there"),
     ];
     let chart = Chart::of(&series, &["trace"], "day", "effective")
+        .axes("day", "effective utilisation, as a part")
         .named("p1-fig4", "effective utilisation over time");
     Report::new([table, series], &notes, setup.size.caveat())
         .judged(findings)

@@ -126,12 +126,17 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     ];
     let by_time = by_time(setup, run);
     let charts = [
-        Chart::columns(&by_time, "day", &["mean", "median"], "seconds")
+        Chart::columns(&by_time, "day", &["mean", "median"], "wait in seconds")
             .named("p1-fig5-time", "waits by time of submission, 95 %"),
-        Chart::of(&bins, &["property"], "from", "median").named(
-            "p1-fig5-properties",
-            "median waits by what jobs ask for, 95 %",
-        ),
+        Chart::of(&bins, &["property"], "from", "median")
+            .axes(
+                "nodes, slots of a minute, or both multiplied",
+                "median wait in seconds",
+            )
+            .named(
+                "p1-fig5-properties",
+                "median waits by what jobs ask for, 95 %",
+            ),
     ];
     let tables = [table, shown, bins, by_time];
     Report::new(tables, &notes, setup.size.caveat())

@@ -41,10 +41,12 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let published = "P4 prints no numbers; it says the same as of Figure 3, and that LIQ-PULL falls behind CENT at 80 %";
     let findings = judged(&table);
     let schemes = Scheme::ALL.map(Scheme::name);
-    let chart = Chart::columns(&table, "named", &schemes, "mean wait s").named(
-        "p4-fig5",
-        "mean waits by how likely a job names each resource",
-    );
+    let chart = Chart::columns(&table, "named", &schemes, "mean wait s")
+        .axes("% of resources that jobs name", "mean wait in seconds")
+        .named(
+            "p4-fig5",
+            "mean waits by how likely a job names each resource",
+        );
     Report::new([table], &[published], setup.size.caveat())
         .judged(findings)
         .drawn([chart])

@@ -3,7 +3,7 @@
 use super::{OURS, Planned, Setup, wait};
 use crate::experiment::InputError;
 use crate::reproduce::faults::{CASES, apply, row};
-use crate::reproduce::{Part, Report, Sample, Table, part};
+use crate::reproduce::{Part, Report, Rules, Sample, Table, part};
 use gridweave_core::time::Span;
 
 pub(super) const FAULTS: Part<Setup> = part(
@@ -34,12 +34,14 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         "what became of jobs, a job every 3 s",
         "faults | completed | failed | submitter gone | interrupted | run again after min | worst min | \
          let go by nodes | mean wait s | violations",
-    );
+    )
+    .by(Rules::Ours);
     for ((title, _), sample) in CASES.iter().zip(samples) {
         table.push(row(title, sample, wait(sample)));
     }
     let notes = [
         "submitter gone: where the job was submitted went down for ever, so that its results are not wanted",
+        "where messages are lost, heartbeats are every 20 s instead of every 60 s",
         "interrupted: the job ran when its node went down, or was stopped because its owner did; run again: from then until it ran elsewhere",
     ];
     Report::new([table], &notes, setup.size.caveat())

@@ -4,7 +4,7 @@ use super::messages::{UPKEEP, jobs_kinds, steady};
 use super::waits::between;
 use super::{OURS, Planned, Scheme, Setup, beside, wait};
 use crate::experiment::InputError;
-use crate::reproduce::{Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::{Finished, Part, Report, Rules, Sample, Table, part};
 use crate::schedulers::desktop::{RENDEZVOUS, RESIDUE_OVERLAY};
 use gridweave_core::scheduler::desktop::Residues;
 
@@ -51,7 +51,8 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         "mean wait in seconds; messages and bytes for each node and minute, in the steady state",
         "between | model | wait | CENT | wait / CENT | s more | first space | second space | for jobs | all messages | \
          first space B | second space B | for jobs B | all B",
-    );
+    )
+    .by(Rules::Ours);
     for (gap, samples) in GAPS.iter().zip(samples.chunks(MODELS.len() + 1)) {
         let Some((cent, samples)) = samples.split_last() else {
             continue;

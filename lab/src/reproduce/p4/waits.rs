@@ -80,10 +80,12 @@ fn report(setup: &Setup, gaps: &[u64], name: &str, samples: &[Sample<'_>]) -> Re
         false => Vec::new(),
     };
     let schemes = Scheme::ALL.map(Scheme::name);
-    let chart = Chart::columns(&table, "between", &schemes, "mean wait s").named(
-        &format!("p4-{name}"),
-        "mean waits by the time between submissions",
-    );
+    let chart = Chart::columns(&table, "between", &schemes, "mean wait s")
+        .axes("seconds between submissions", "mean wait in seconds")
+        .named(
+            &format!("p4-{name}"),
+            "mean waits by the time between submissions",
+        );
     let published = "P4 prints no numbers; it says that LIQ-PULL is best and competitive with CENT, LI similar to LIQ, PULL ahead of PUSH under high load, and L behind Vanilla at 2 s";
     Report::new([table], &[published], setup.size.caveat())
         .judged(findings)

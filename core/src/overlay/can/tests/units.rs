@@ -1,5 +1,6 @@
 //! Zones, splits and single nodes.
 
+use crate::id::Incarnation;
 use crate::rng::Choose;
 use std::vec;
 use std::vec::Vec;
@@ -447,6 +448,39 @@ fn a_leaver_tells_its_contacts_of_each_other() {
     // A node keeps a contact from a farewell, but never itself.
     let farewells = [id(0), id(2)].map(Message::Farewell);
     assert_eq!(said_on_leaving(&[1], &farewells), [(2, 1), (1, 2)]);
+}
+
+/// What a node without contacts sends on a farewell that names a peer, after a restart in which it has this record.
+fn asked_after_a_farewell(record: Option<Record>) -> Vec<(u64, u64)> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);
+    let mut effects = EffectQueue::new();
+    let mut node = Can::<2>::new(id(0), Point::new([10, 10]), Config::DEFAULT).unwrap();
+    let restored = record.map(|record| Event::Restored(Key::Life, record));
+    let farewell = Event::Message {
+        from: id(9),
+        message: Message::Farewell(id(2)),
+    };
+    for event in restored.into_iter().chain([Event::Start, farewell]) {
+        effects.feed(&mut node, event, Time::ZERO, &mut rng);
+    }
+    let asked = effects.drain().filter_map(|effect| match effect {
+        Effect::Send {
+            to,
+            message: Message::Join { joiner, .. },
+        } => Some((to.get(), joiner.id.get())),
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// It had its number of lives on disk, and its contacts no more. It stayed outside for good, though a peer told it of
+/// another.
+#[test]
+fn a_node_that_lost_its_contacts_joins_through_the_first_peer_of_which_it_hears() {
+    let life = Record::Life(Incarnation::default());
+    assert_eq!(asked_after_a_farewell(Some(life)), [(2, 0)]);
+    // A node that never had a zone waits for its host.
+    assert_eq!(asked_after_a_farewell(None), []);
 }
 
 #[test]
