@@ -260,7 +260,7 @@ fn large_a_job_is_moved_or_taken_back() {
     one().arriving(7).explore(
         "one level, 7 arrivals",
         &[running(), taken_back(), moved()],
-        700_880,
+        1_083_830,
     );
 }
 
@@ -273,6 +273,6 @@ fn large_one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
         .explore(
             "one level, home and holder, 5 arrivals, one crash, cancelled, whole life",
             &[recovery(), finished(), withdrawn()],
-            1_345_340,
+            2_902_213,
         );
 }
