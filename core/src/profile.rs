@@ -12,6 +12,8 @@
 //! assert_eq!(here.latency(there), Span::from_micros(5_010));
 //! ```
 
+use core::num::NonZeroU32;
+
 use crate::time::{Interval, Span};
 
 /// A place in the space of network delays: a point, and the height of the node's own line above it (PROTOCOLS 6).
@@ -76,6 +78,9 @@ pub struct Profile {
     pub free: Interval,
     /// Anything else that the hosts of the grid agree on, such as a price.
     pub note: u32,
+    /// The delay within which it knows as many nodes as it may have links to near ones, in microseconds rounded up; a
+    /// small one means a dense place. `None` if it knows too few nodes, or does not tell.
+    pub radius: Option<NonZeroU32>,
 }
 
 impl Profile {
@@ -97,6 +102,7 @@ impl Default for Profile {
             bandwidth: 0,
             free: Interval::ALWAYS,
             note: 0,
+            radius: None,
         }
     }
 }

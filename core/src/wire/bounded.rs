@@ -133,7 +133,7 @@ made_of! {
     Span: u64;
     Interval: Time, Time;
     Coordinate: [i32; Coordinate::DIMENSIONS], u32;
-    Profile: Coordinate, u16, u16, u32, Interval, u32;
+    Profile: Coordinate, u16, u16, u32, Interval, u32, Option<NonZeroU32>;
     Capability: [u64; MAX_DIMENSIONS];
     Requirement: [Option<u64>; MAX_DIMENSIONS];
     Speed: NonZeroU32;

@@ -1,5 +1,7 @@
 //! One `criteria` node among liars: bytes choose messages, timers, commands and crashes.
 
+use core::num::NonZeroU32;
+
 use gridweave_core::commit::{self, Everyone};
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Criterion, Job};
@@ -255,6 +257,7 @@ fn profile(choices: &mut Choices<'_>) -> Profile {
         error: choices.pick([0, 100, u16::MAX]),
         free: choices.pick([Interval::ALWAYS, Interval::LAST]),
         note,
+        radius: NonZeroU32::new(choices.pick([0, 1, 5000, u32::MAX])),
         ..Profile::default()
     }
 }

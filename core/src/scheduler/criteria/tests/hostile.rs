@@ -30,6 +30,7 @@ fn extreme(low: bool) -> Profile {
             Interval::LAST
         },
         note: CLOSED - 1,
+        radius: NonZeroU32::new(if low { 1 } else { u32::MAX }),
     }
 }
 
