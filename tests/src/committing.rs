@@ -285,6 +285,7 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
         let improve = coordinator::Command::Improve {
             job: JobId::new(job),
             candidate: better,
+            spares: Vec::new(),
         };
         grid.command(at, coordinator, Command::Coordinator(place));
         if job % 3 == 0 {

@@ -173,6 +173,43 @@ pub fn evaluate<O: Objective + ?Sized>(
     pool.selection(rank, chosen)
 }
 
+/// The candidates that can best stand in for any one of the chosen nodes without a later start, best first: at most
+/// `most`. It judges the set in which each takes the place of the last chosen one.
+pub fn stand_ins<O: Objective + ?Sized>(
+    problem: &Problem<'_>,
+    objective: &O,
+    selection: &Selection,
+    most: usize,
+) -> Result<Vec<u32>, NoSelection> {
+    let mut tables = Tables::default();
+    let pool = tables.pool(problem, objective.latest())?;
+    let Some((_, others)) = selection.chosen.split_last() else {
+        return Ok(Vec::new());
+    };
+    let mut ranked: Vec<(Rank, u32)> = Vec::new();
+    for at in 0..pool.len() {
+        if selection.chosen.contains(&at) {
+            continue;
+        }
+        let mut set = Vec::from(others);
+        set.insert(set.partition_point(|known| *known < at), at);
+        let start = pool.start(&set);
+        if start.is_none_or(|start| start > selection.start) {
+            continue;
+        }
+        let rank = pool.rank(objective, &set)?;
+        if rank.cost < f64::INFINITY {
+            ranked.push((rank, at));
+        }
+        // If costs are sums over nodes that are free then, all are alike or the first ones do.
+        if objective.form() == Form::Shares && ranked.len() >= most {
+            break;
+        }
+    }
+    ranked.sort_unstable();
+    Ok(ranked.into_iter().take(most).map(|(_, at)| at).collect())
+}
+
 impl Selector {
     /// Picks the nodes that cost least, as far as the search of this configuration can tell.
     ///

@@ -299,6 +299,7 @@ impl Host<Committing> {
             2 => coordinator::Command::Improve {
                 job,
                 candidate: self.candidate(choices),
+                spares: (0..choices.below(3)).map(|_| choices.peer()).collect(),
             },
             3 => coordinator::Command::Release { job },
             _ => {

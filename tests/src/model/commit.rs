@@ -87,6 +87,7 @@ pub fn improve(job: u64, nodes: &[u64], interval: Interval) -> Command {
             interval,
             nodes: nodes.iter().copied().map(NodeId::new).collect(),
         },
+        spares: Vec::new(),
     })
 }
 

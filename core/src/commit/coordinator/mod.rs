@@ -89,7 +89,7 @@ pub enum Command {
         payload: Payload,
         /// The placements to try, best first.
         candidates: Vec<Candidate>,
-        /// Nodes that can stand in for a lost one.
+        /// Nodes that can stand in for a lost one, best last.
         spares: Vec<NodeId>,
     },
     /// Move a job to a better placement if all of its nodes hold their time; else the job keeps what it has. From the
@@ -99,6 +99,8 @@ pub enum Command {
         job: JobId,
         /// The better placement.
         candidate: Candidate,
+        /// More nodes that can stand in for a lost one, best last.
+        spares: Vec<NodeId>,
     },
     /// Give up a job's time; it stops if it runs.
     Release {
@@ -561,7 +563,13 @@ impl<P: Policy> Coordinator<P> {
         });
     }
 
-    fn improve(&mut self, job: JobId, candidate: &Candidate, cx: &mut dyn Context<Self>) {
+    fn improve(
+        &mut self,
+        job: JobId,
+        candidate: &Candidate,
+        spares: &[NodeId],
+        cx: &mut dyn Context<Self>,
+    ) {
         let most = usize::from(self.config.members);
         let known = self.with_task(job, cx, |work, task| {
             // A job that runs, or is about to start, is not moved.
@@ -574,6 +582,7 @@ impl<P: Policy> Coordinator<P> {
                 && task.old.len() <= most.saturating_mul(MOST_OLD)
                 && candidate.is_sound(most);
             if possible {
+                task.add_spares(spares, most);
                 work.try_candidate(task, candidate, Purpose::Improve);
             } else {
                 let setback = None;
@@ -734,8 +743,12 @@ impl<P: Policy> Machine for Coordinator<P> {
                 candidates,
                 spares,
             }) => self.take(job, (submitter, payload), candidates, spares, cx),
-            Event::Command(Command::Improve { job, candidate }) => {
-                self.improve(job, &candidate, cx);
+            Event::Command(Command::Improve {
+                job,
+                candidate,
+                spares,
+            }) => {
+                self.improve(job, &candidate, &spares, cx);
             }
             Event::Command(Command::Release { job }) => {
                 self.with_task(job, cx, Work::give_up);

@@ -183,6 +183,14 @@ struct Stander {
 }
 
 impl Task {
+    /// Adds nodes that can stand in for a lost one, best last; of too many, the last ones stay.
+    pub(super) fn add_spares(&mut self, spares: &[NodeId], most: usize) {
+        self.spares.retain(|known| !spares.contains(known));
+        self.spares.extend_from_slice(spares);
+        let over = self.spares.len().saturating_sub(most);
+        self.spares.drain(..over);
+    }
+
     pub(super) fn new(job: JobId, submitter: Submitter) -> Self {
         Self {
             job,

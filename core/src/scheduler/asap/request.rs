@@ -439,7 +439,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         if let Aim::Before(start) = aim {
             let mut better = candidates.into_iter();
             match better.find(|candidate| candidate.interval.start() < start) {
-                Some(candidate) => self.order(desk::Command::Improve { job, candidate }, cx),
+                Some(candidate) => {
+                    let spares = Vec::new();
+                    let improve = desk::Command::Improve {
+                        job,
+                        candidate,
+                        spares,
+                    };
+                    self.order(improve, cx);
+                }
                 None => self.improve_later(job, cx),
             }
             return;

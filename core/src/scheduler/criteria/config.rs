@@ -28,6 +28,9 @@ pub struct Config {
     pub reach: u16,
     /// How many iterations a job has, `tau` in the paper (PROTOCOLS F6).
     pub iterations: u16,
+    /// How many of the densest places that it has heard of a node remembers and tells. Every second iteration of a job
+    /// that wants near nodes begins at one of them; with zero none does, as in the paper.
+    pub dense: u8,
     /// How many iterations of a job may be under way at the same time; the paper allows it in a footnote.
     pub parallel: u8,
     /// How long to wait after an iteration before the next begins.
@@ -55,6 +58,9 @@ pub struct Config {
     pub horizon: Span,
     /// How many rounds of searching a job has before it fails.
     pub rounds: u8,
+    /// How many nodes beside those of a placement are remembered. One of them takes the place of a node that is lost before
+    /// the start.
+    pub spares: u16,
     /// How long to wait for one answer.
     pub timeout: Span,
     /// How placements are confirmed.
@@ -100,6 +106,7 @@ impl Config {
         breadth: 64,
         reach: 1000,
         iterations: 50,
+        dense: 6,
         parallel: 1,
         pause: Span::ZERO,
         improve: Some(Span::from_secs(300)),
@@ -112,6 +119,7 @@ impl Config {
         margin: Span::from_secs(5),
         horizon: Span::from_secs(30 * 86_400),
         rounds: 8,
+        spares: 8,
         timeout: Span::from_secs(2),
         commit: commit::Config::DEFAULT,
         windows: 128,
@@ -139,9 +147,11 @@ impl Config {
         ..Self::DEFAULT
     };
 
-    /// The rules of the paper: busy nodes count, and all iterations happen at submission.
+    /// The rules of the paper: busy nodes count, all iterations happen at submission, and none begins at a dense place.
     pub const PAPER: Self = Self {
         breadth: 0,
+        dense: 0,
+        spares: 0,
         improve: None,
         patience: Span::ZERO,
         slot: Span::from_secs(60),
@@ -169,6 +179,11 @@ impl Config {
             )
             .number("iterations", self.iterations as u64)
             .at_least(1, "or no search begins")
+            .number("dense", self.dense as u64)
+            .at_most(
+                16,
+                "or messages of the random overlay have no room for profiles",
+            )
             .number("parallel", self.parallel as u64)
             .at_least(1, "or no search begins")
             .number("width", self.width as u64)

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::catalogue::helper_for;
 use super::message::{Descriptor, Descriptors, LookId, Message, Through};
+use super::request::count;
 use super::{Catalogue, Config, Criteria, Exploration, Helper};
 use crate::commit::Policy;
 use crate::id::{JobId, NodeId};
@@ -100,8 +101,18 @@ impl Expedition {
     }
 
     fn begin_at(&mut self, first: NodeId) {
-        self.discover(first);
-        self.frontier.push(((0, 0), first));
+        if self.discover(first) {
+            self.frontier.push(((0, 0), first));
+        }
+    }
+
+    /// Has these nodes asked as well, before all others.
+    fn include(&mut self, nodes: &[NodeId]) {
+        for node in nodes {
+            if self.discover(*node) {
+                self.frontier.push(((0, 0), *node));
+            }
+        }
     }
 
     fn discover(&mut self, node: NodeId) -> bool {
@@ -197,18 +208,19 @@ impl Expedition {
 impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
-    /// Begins to search nodes for a job, which avoids some, at `first`. If there is `wanted`, only nodes that are free then
-    /// count.
+    /// Begins to search nodes for a job, which avoids some, at `first`. Asks the nodes `own` as well. If there is `wanted`,
+    /// only nodes that are free then count.
     pub(super) fn set_out(
         &mut self,
         job: &Job,
-        count: u32,
         avoided: usize,
         first: First,
+        own: &[NodeId],
         wanted: Option<Interval>,
         cx: &mut dyn Context<Self>,
     ) -> Step {
         self.last_look = self.last_look.wrapping_add(1);
+        let count = count(job);
         let helper = match self.config.exploration {
             Exploration::Basic => None,
             Exploration::Proactive => helper_for(&self.catalogue, job.criterion),
@@ -253,6 +265,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             topping_up: false,
             has_missed: false,
         };
+        expedition.include(own);
         match first {
             First::Node(first) => {
                 expedition.begin_at(first);
@@ -412,6 +425,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             expedition.begin_at(first);
         } else {
             self.note(&job, &mut expedition, through, own, schedule, links);
+        }
+        if Some(through) == self.config.number(Helper::Proximity).map(Through::Helper) {
+            self.verify_place(&own, links.as_slice());
         }
         let step = self.go_on(&job, expedition, cx);
         self.take_step(&job, step, cx);

@@ -25,6 +25,8 @@
 //! - An iteration begins at a node of the view where no iteration has begun; when there is none, at a node further away
 //!   (PROTOCOLS F7). Along random links it goes breadth first (F1). Along the links of a helper it always asks the node
 //!   nearest to the first one (F2), for the earliest start the one that is free soonest, but along [`Helper::Remoteness`] breadth first: far from a far node may be near.
+//! - For a job that wants near nodes, every second iteration begins at the densest place that this node has heard of and
+//!   where no iteration of the job has begun ([`Config::dense`]). In the paper none does.
 //! - An iteration ends when it has found alpha·J nodes that are free for the job at once (J for the earliest start), or
 //!   [`Config::breadth`] for each wanted one. In the paper ([`Config::PAPER`]) busy nodes count as well.
 //! - A job that wants the earliest start and cannot start at once waits without a placement, and an iteration follows every
@@ -73,6 +75,7 @@
 
 mod catalogue;
 mod config;
+mod dense;
 mod explore;
 mod message;
 mod profiles;
@@ -139,6 +142,8 @@ pub struct Criteria<
     shuffled: Option<(cyclon::ExchangeId, Time)>,
     /// What is known of the neighbours in the view, in the order of ids.
     random: Vec<Descriptor>,
+    /// The densest places that this node has heard of, densest first.
+    dense: Vec<dense::Place>,
     /// In the order of jobs.
     requests: Vec<Request>,
     last_look: u32,
@@ -280,6 +285,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             vivaldi,
             shuffled: None,
             random: Vec::new(),
+            dense: Vec::new(),
             requests: Vec::new(),
             last_look: 0,
             alarm: Alarm::default(),
@@ -513,6 +519,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy> Ma
                     .iter()
                     .all(|request| self.desk.job(request.job).is_some()),
             "what is searched for is a job that was submitted here, each once",
+        )?;
+        Violation::unless(
+            self.dense.len() <= Self::most_dense(&self.config)
+                && self.dense.iter().all(|place| place.node != self.me),
+            "no more dense places are remembered than may be, and none of the node's own",
         )?;
         let (parallel, most) = (self.config.parallel, self.config.candidates);
         Violation::unless(

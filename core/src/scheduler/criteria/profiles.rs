@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use super::dense::Place;
 use super::message::{Descriptor, Descriptors, Message};
 use super::{Catalogue, Criteria, Key, Record, Timer};
 use crate::commit::Policy;
@@ -20,6 +21,7 @@ use crate::time::{Interval, Time};
 pub(super) struct AsOverlay<'a> {
     own: Descriptor,
     known: &'a [Descriptor],
+    dense: &'a [Place],
     alone: bool,
     /// How many cycles the event ends.
     cycles: u16,
@@ -38,6 +40,7 @@ impl AsOverlay<'_> {
                 profile: *profile,
             },
             known: &[],
+            dense: &[],
             alone: false,
             cycles: 0,
             begun: None,
@@ -53,7 +56,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let index = self.known.binary_search_by_key(&link.id, |known| known.id);
             self.known.get(index.ok()?).copied()
         });
-        let about = [self.own].into_iter().chain(others).collect();
+        let is_told = |place: &&Place| message.links().iter().all(|link| link.id != place.node);
+        let places = self
+            .dense
+            .iter()
+            .filter(is_told)
+            .map(|place| place.descriptor());
+        let about = [self.own].into_iter().chain(others).chain(places).collect();
         if let cyclon::Message::Shuffle { exchange, .. } = &message {
             self.begun = Some(*exchange);
         }
@@ -127,6 +136,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let mut embed = AsOverlay {
             own: self.descriptor(),
             known: &self.random,
+            dense: &self.dense,
             alone: false,
             cycles: 0,
             begun: None,
@@ -186,6 +196,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     /// Adds profiles of new neighbours, drops profiles of lost ones, and tells the helper overlays.
     fn look_at_view(&mut self, heard: &[Descriptor], cycles: u16, cx: &mut dyn Context<Self>) {
+        self.hear_of_places(heard, cycles);
         let view = self.overlay.view();
         let max_age = self.config.helper.max_age;
         // The view and `random` are both in the order of ids.
@@ -248,6 +259,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             self.profile.coordinate = vivaldi.coordinate();
             self.profile.error = vivaldi.error();
         }
+        self.profile.radius = self.radius();
     }
 
     fn tell_helpers(&mut self, cx: &mut dyn Context<Self>) {

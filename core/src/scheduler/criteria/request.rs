@@ -5,10 +5,10 @@ use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 use core::mem;
 
-use super::catalogue::with_objective;
+use super::catalogue::{helper_for, with_objective};
 use super::explore::{Expedition, First, Found, Step};
 use super::message::Descriptors;
-use super::{Catalogue, Config, Criteria};
+use super::{Catalogue, Config, Criteria, Exploration, Helper};
 use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy};
 use crate::id::{JobId, NodeId};
@@ -19,7 +19,7 @@ use crate::schedule::Snapshot;
 use crate::scheduler::Bootstrap;
 use crate::scheduler::desk;
 use crate::scheduler::phase::about;
-use crate::select::{NoSelection, Problem, Starts, select};
+use crate::select::{NoSelection, Problem, Starts, evaluate, select, stand_ins};
 use crate::time::{Interval, Time};
 
 /// The most nodes that a job avoids at a time.
@@ -46,8 +46,10 @@ pub(super) struct Request {
     since: Time,
     /// The start that the host was told to expect.
     expected: Option<Time>,
-    /// How many iterations have begun.
+    /// How many iterations have begun, of those that it may have now.
     begun: u16,
+    /// How many iterations have ended since the search began.
+    ended: u16,
     /// The iterations that are under way.
     pub(super) expeditions: Vec<Expedition>,
     /// The first nodes of all iterations.
@@ -92,9 +94,12 @@ impl Rest {
 /// Nodes and time on which a job could run, and their cost.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Placement {
-    cost: Cost,
+    /// `None` if the profiles of its nodes are not known: then no other placement is better.
+    cost: Option<Cost>,
     interval: Interval,
     nodes: Vec<NodeId>,
+    /// Nodes that can stand in for one of its own, best last.
+    spares: Vec<NodeId>,
 }
 
 impl Placement {
@@ -140,7 +145,8 @@ impl Hash for Cost {
 pub struct Progress<'a> {
     /// How many iterations have ended.
     pub iterations: u16,
-    /// The cost of the job's placement, in the unit of its criterion; `None` without a placement.
+    /// The cost of the job's placement, in the unit of its criterion; `None` without a placement, and until the nodes of
+    /// a placement from before a restart, or with a spare, have told their profiles.
     pub cost: Option<f64>,
     /// The start of the job's placement.
     pub start: Option<Time>,
@@ -151,10 +157,9 @@ pub struct Progress<'a> {
 impl Request {
     pub(super) fn progress(&self) -> Progress<'_> {
         let has = self.has.as_ref();
-        let under_way = u16::try_from(self.expeditions.len()).unwrap_or(u16::MAX);
         Progress {
-            iterations: self.begun.saturating_sub(under_way),
-            cost: has.map(|place| place.cost.0),
+            iterations: self.ended,
+            cost: has.and_then(|place| place.cost).map(|cost| cost.0),
             start: has.map(|place| place.interval.start()),
             nodes: has.map_or(&[], |place| &place.nodes),
         }
@@ -167,6 +172,7 @@ impl Request {
             since,
             expected: None,
             begun: 0,
+            ended: 0,
             expeditions: Vec::new(),
             tried: Vec::new(),
             has: None,
@@ -209,7 +215,7 @@ impl Request {
 }
 
 /// How many nodes a job wants.
-fn count(job: &Job) -> u32 {
+pub(super) fn count(job: &Job) -> u32 {
     match job.demand {
         Demand::Nodes(count) | Demand::Cores(count) => count.get(),
     }
@@ -246,15 +252,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             desk::Notice::Search { job, left, setback } => {
                 self.search(job, left, setback, cx);
             }
-            desk::Notice::Placed { job, start } => {
-                if let Some(request) = self.request_mut(job) {
-                    let trying = request.trying.take();
-                    if let Some(place) = trying.filter(|place| place.interval.start() == start) {
-                        request.has = Some(place);
-                    }
-                    self.iterate(job, cx);
-                }
-            }
+            desk::Notice::Placed { job, start } => self.on_placed(job, start, cx),
             desk::Notice::Kept { job, setback } => {
                 if let Some(request) = self.request_mut(job) {
                     request.trying = None;
@@ -266,6 +264,42 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             // `AsDesk` has passed these on to the host, or noted them.
             desk::Notice::Job(_) | desk::Notice::Changed => {}
         }
+    }
+
+    /// A job has a placement: the one that was to be confirmed; one with a spare; or one from before a restart.
+    fn on_placed(&mut self, job: JobId, start: Time, cx: &mut dyn Context<Self>) {
+        let placed = self.placed(job);
+        let is_there = |place: &Placement| {
+            let same_nodes = |placed: &Placement| placed.nodes == place.nodes;
+            place.interval.start() == start && placed.as_ref().is_none_or(same_nodes)
+        };
+        if let Some(request) = self.request_mut(job) {
+            if let Some(known) = request.trying.take().filter(is_there) {
+                request.has = Some(known);
+            } else if !request.has.as_ref().is_some_and(is_there) {
+                request.has = placed.or(request.has.take());
+            }
+            self.iterate(job, cx);
+        } else if self.config.improve.is_some() && placed.is_some() {
+            let now = cx.now();
+            let index = self.requests.partition_point(|known| known.job < job);
+            let mut request = Request::new(job, self.config.earliest(now), now);
+            request.has = placed;
+            self.requests.insert(index, request);
+            self.wait(job, cx);
+        }
+    }
+
+    /// The placement of a job as its coordinator knows it, without its cost.
+    fn placed(&self, job: JobId) -> Option<Placement> {
+        let placement = self.placement(job)?;
+        let length = self.config.length(self.desk.job(job)?);
+        Some(Placement {
+            cost: None,
+            interval: Interval::starting(placement.start, length).ok()?,
+            nodes: placement.nodes,
+            spares: Vec::new(),
+        })
     }
 
     /// Whether the view is empty though this node is not the only one.
@@ -419,20 +453,41 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let wanted = Interval::starting(from, length).ok();
             let wanted = wanted.filter(|_| config.breadth > 0);
             let avoided = request.unwilling.len();
-            let first = self.first_node(id, cx);
-            let step = self.set_out(&job, count(&job), avoided, first, wanted, cx);
+            let first = self.first_node(&job, cx);
+            let unknown = self.request(id).and_then(|request| request.has.as_ref());
+            let unknown = unknown.filter(|place| place.cost.is_none());
+            let own = unknown.map_or(Vec::new(), |place| place.nodes.clone());
+            let step = self.set_out(&job, avoided, first, &own, wanted, cx);
             self.take_step(&job, step, cx);
         }
     }
 
-    /// Where the next iteration begins: at a node of the view where none has begun, else at a link of a neighbour.
-    fn first_node(&mut self, job: JobId, cx: &mut dyn Context<Self>) -> First {
+    /// Where the next iteration begins: every second one at the densest place where none has begun, if the job wants near
+    /// nodes; others at a node of the view where none has begun, else at a link of a neighbour.
+    fn first_node(&mut self, job: &Job, cx: &mut dyn Context<Self>) -> First {
         let me = self.me;
         let view: Vec<NodeId> = self.overlay.view().ids().to_vec();
-        let Some(request) = self.request_mut(job) else {
+        let is_near = self.config.exploration == Exploration::Proactive
+            && helper_for(&self.catalogue, job.criterion) == Some(Helper::Proximity);
+        let places = if is_near {
+            self.dense_places()
+        } else {
+            Vec::new()
+        };
+        let Some(request) = self.request_mut(job.id) else {
             return First::Node(me);
         };
+        let turn = request
+            .expeditions
+            .len()
+            .saturating_add(usize::from(request.ended));
+        let is_dense = turn % 2 == 0;
         let tried = &mut request.tried;
+        let mut places = places.iter().map(|place| place.node);
+        if is_dense && let Some(first) = places.find(|node| !tried.contains(node)) {
+            tried.push(first);
+            return First::Node(first);
+        }
         let fresh: Vec<NodeId> = view
             .iter()
             .copied()
@@ -485,6 +540,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let is_patient = self.is_patient(job.id, now);
         // If a node did not answer, or the view is empty, the next iteration may find more nodes.
         let is_certain = !expedition.has_missed && !self.is_cut_off();
+        let own_cost = self.cost_of_own(job, expedition);
+        if let Some(request) = self.request_mut(job.id) {
+            request.ended = request.ended.saturating_add(1);
+            if let Some(place) = request.has.as_mut() {
+                place.cost = place.cost.or(own_cost);
+            }
+        }
         let Some(placement) = self.select_place(job, expedition, cx) else {
             return;
         };
@@ -522,6 +584,29 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 }
             }
         }
+    }
+
+    /// The cost of the placement that a job has, if an expedition has found all of its nodes.
+    fn cost_of_own(&self, job: &Job, expedition: &Expedition) -> Option<Cost> {
+        let request = self.request(job.id)?;
+        let has = request.has.as_ref().filter(|place| place.cost.is_none())?;
+        let found = |node: &NodeId| expedition.found.iter().find(|found| found.node == *node);
+        let members: Option<Vec<&Found>> = has.nodes.iter().map(found).collect();
+        let profiles: Vec<_> = members?.iter().map(|found| found.profile).collect();
+        let count = count(job);
+        let problem = Problem {
+            nodes: &has.nodes,
+            profiles: &profiles,
+            starts: &Starts::at(has.interval.start(), count),
+            count,
+            current: &[],
+            from: request.base,
+        };
+        let all: Vec<u32> = (0..count).collect();
+        let cost = with_objective(&self.catalogue, job.criterion, |objective| {
+            evaluate(&problem, objective, &all)
+        });
+        Some(Cost(cost?.ok()?.cost))
     }
 
     /// The best placement on the nodes that were found; without unwilling nodes, if there is one.
@@ -575,19 +660,25 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             from: request.base,
         };
         let mut rng = cx.rng();
+        let most = usize::from(config.spares.min(config.commit.members));
         let selected = with_objective(&self.catalogue, job.criterion, |objective| {
-            select(&problem, objective, &config.select, &mut rng)
+            let selection = select(&problem, objective, &config.select, &mut rng)?;
+            let spares = match most {
+                0 => Vec::new(),
+                most => stand_ins(&problem, objective, &selection, most)?,
+            };
+            Ok((selection, spares))
         });
         // A criterion that the catalogue does not know any more has no cost either.
-        let selection = selected.unwrap_or(Err(NoSelection::NotANumber))?;
+        let (selection, spares) = selected.unwrap_or(Err(NoSelection::NotANumber))?;
+        let named = |at: &u32| nodes.get(*at as usize).copied();
         let interval = Interval::starting(selection.start, length);
         let chosen = selection.chosen.iter();
         Ok(Placement {
-            cost: Cost(selection.cost),
+            cost: Some(Cost(selection.cost)),
             interval: interval.map_err(|_| NoSelection::NoCommonStart)?,
-            nodes: chosen
-                .filter_map(|at| nodes.get(*at as usize).copied())
-                .collect(),
+            nodes: chosen.filter_map(named).collect(),
+            spares: spares.iter().rev().filter_map(named).collect(),
         })
     }
 
@@ -596,17 +687,22 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             interval: place.interval,
             nodes: place.nodes.clone(),
         };
+        let spares = place.spares.clone();
         let Some(request) = self.request_mut(job) else {
             return;
         };
         request.trying = Some(place);
         let command = if request.has.is_some() {
-            desk::Command::Improve { job, candidate }
+            desk::Command::Improve {
+                job,
+                candidate,
+                spares,
+            }
         } else {
             desk::Command::Place {
                 job,
                 candidates: Vec::from([candidate]),
-                spares: Vec::new(),
+                spares,
             }
         };
         self.order(command, cx);
@@ -640,6 +736,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     /// A node is unreachable: no expedition waits for it any longer.
     pub(super) fn give_up_on(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
+        self.forget_place(node);
         let jobs: Vec<JobId> = self.requests.iter().map(|request| request.job).collect();
         for job in jobs {
             if self.go_on_without(job, |expedition| expedition.give_up_on(node), cx) {

@@ -145,7 +145,7 @@ pub enum Command {
         job: JobId,
         /// The placements to try, best first.
         candidates: Vec<Candidate>,
-        /// Nodes that can stand in for one that is lost before the start.
+        /// Nodes that can stand in for one that is lost before the start, best last.
         spares: Vec<NodeId>,
     },
     /// The search has found no placement.
@@ -166,6 +166,8 @@ pub enum Command {
         job: JobId,
         /// The better placement.
         candidate: Candidate,
+        /// More nodes that can stand in for one that is lost before the start, best last.
+        spares: Vec<NodeId>,
     },
 }
 
@@ -516,8 +518,17 @@ impl<P: Policy> Desk<P> {
                 None => self.search(job, None, cx),
             },
             Command::Wait { job } => self.renew_rounds(job),
-            Command::Improve { job, candidate } => {
-                self.coordinate(coordinator::Command::Improve { job, candidate }, cx);
+            Command::Improve {
+                job,
+                candidate,
+                spares,
+            } => {
+                let improve = coordinator::Command::Improve {
+                    job,
+                    candidate,
+                    spares,
+                };
+                self.coordinate(improve, cx);
             }
         }
     }

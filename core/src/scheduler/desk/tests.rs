@@ -354,6 +354,7 @@ fn a_job_without_a_placement_is_not_improved_and_an_unknown_job_is_not_placed() 
     let improve = || Command::Improve {
         job: JOB,
         candidate: candidate(&[1]),
+        spares: Vec::new(),
     };
     let mut bench = Bench::with_job(1);
     let kept = Notice::Kept {

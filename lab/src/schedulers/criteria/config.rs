@@ -44,6 +44,9 @@ section! {
         pub breadth: u8 = 64,
         /// The most nodes that a search finds for the sake of `breadth`.
         pub reach: u16 = 1000,
+        /// How many of the densest places nodes remember and tell: every second search for near nodes begins at one of
+        /// them. With 0 none does, as in P2.
+        pub dense: u8 = 6,
         /// How many searches there are for a job.
         pub iterations: u16 = 5,
         /// How many of these searches may run at once.
@@ -89,6 +92,9 @@ section! {
         pub max_delay: Span = Span::from_secs(1),
         /// How many placements of a job may be refused before it fails.
         pub rounds: u8 = 8,
+        /// How many nodes beside those of a placement are remembered, one of which takes the place of a node that is lost
+        /// before the start.
+        pub spares: u16 = 8,
         /// How long a job may run without word from its coordinator; if left out, to its end.
         pub permission: Option<Span> = None,
     }
@@ -360,8 +366,8 @@ impl CriteriaConfig {
             (Some("commit"), _) | (None, "timeout") => "max_delay",
             (
                 None,
-                same @ ("alpha" | "iterations" | "parallel" | "width" | "slot" | "lead" | "rounds"
-                | "improve" | "patience"),
+                same @ ("alpha" | "dense" | "iterations" | "parallel" | "width" | "slot" | "lead"
+                | "rounds" | "improve" | "patience"),
             ) => same,
             _ => return None,
         })
@@ -374,6 +380,8 @@ impl CriteriaConfig {
     pub fn paper() -> Self {
         Self {
             breadth: 0,
+            dense: 0,
+            spares: 0,
             improve: Span::ZERO,
             patience: Span::ZERO,
             slot: Span::from_secs(60),
@@ -486,6 +494,7 @@ impl CriteriaConfig {
             breadth: self.breadth,
             reach: self.reach,
             iterations: self.iterations,
+            dense: self.dense,
             parallel: self.parallel,
             pause: self.pause,
             improve: Some(self.improve).filter(|period| !period.is_zero()),
@@ -506,6 +515,7 @@ impl CriteriaConfig {
             margin: margin(network, max_delay),
             horizon: self.horizon,
             rounds: self.rounds,
+            spares: self.spares,
             timeout,
             commit: commit(max_delay, lead, self.permission),
             candidates: u16::MAX,

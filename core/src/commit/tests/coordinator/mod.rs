@@ -43,6 +43,7 @@ fn improve(start: u64, nodes: &[NodeId]) -> Event<Coordinator> {
     Event::Command(Command::Improve {
         job: JOB,
         candidate,
+        spares: vec![],
     })
 }
 

@@ -18,12 +18,14 @@ use crate::schedule::{Attempt, BusyTime};
 use crate::select::{Objective, Set};
 use crate::time::{Interval, Span};
 
+mod dense;
 mod exploring;
 mod hostile;
 mod improving;
 mod lasting;
 mod placing;
 mod profiles;
+mod replacing;
 mod values;
 mod waiting;
 

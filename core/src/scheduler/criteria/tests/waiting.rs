@@ -195,3 +195,81 @@ fn a_job_that_comes_too_late_each_time_waits() {
     let did = next_iteration(&mut bench);
     assert!(!asked(&did).is_empty());
 }
+
+#[test]
+fn iterations_are_counted_while_a_job_waits() {
+    let mut bench = waiting();
+    let ended = |bench: &Bench| bench.machine().progress(JOB).unwrap().iterations;
+    assert_eq!(ended(&bench), 1);
+    for number in 2..5 {
+        let did = next_iteration(&mut bench);
+        assert_eq!(ended(&bench), number - 1, "one is under way");
+        all_busy(&mut bench, did, 9000);
+        assert_eq!(ended(&bench), number);
+    }
+}
+
+/// A job for two nodes that has 1 and 2 from `start` on, at a node that has restarted since.
+fn restarted(criterion: Criterion, start: u64) -> Bench {
+    let config = Config {
+        patience: Span::ZERO,
+        ..PATIENT
+    };
+    let (mut bench, did) = Bench::searching(config, 2, criterion);
+    let mut waiting = asked(&did);
+    while let Some((number, node)) = waiting.pop() {
+        let did = bench.hear(node, seen(number, node, &[busy(0, start)], &[1, 2, 3]));
+        waiting.extend(asked(&did));
+    }
+    let one = attempt(1, 1);
+    bench.agree(&[1, 2], one);
+    bench.restart();
+    for node in [1, 2] {
+        bench.vote(node, Vote::Committed { attempt: one });
+    }
+    bench
+}
+
+#[test]
+fn after_a_restart_a_placed_job_is_still_moved_up() {
+    let mut bench = restarted(Criterion::Soonest, 9000);
+    let progress = bench.machine().progress(JOB).unwrap();
+    assert_eq!((progress.start, progress.cost), (Some(second(9000)), None));
+    // The nodes that it has are asked as well: only then is it known what it costs.
+    let did = next_iteration(&mut bench);
+    let start = PATIENT.earliest(bench.now);
+    let first: Vec<u64> = asked(&did).iter().map(|(_, node)| *node).collect();
+    assert_eq!(first.len(), 2, "two are asked at once");
+    let mut waiting = asked(&did);
+    let mut last = did;
+    let mut all = Vec::new();
+    while let Some((number, node)) = waiting.pop() {
+        all.push(node);
+        // Only 1 and 2 are busy: with this job.
+        let windows: &[Interval] = if node < 3 { &[busy(0, 9060)] } else { &[] };
+        last = bench.hear(node, seen(number, node, windows, &[3, 4, 5]));
+        waiting.extend(asked(&last));
+    }
+    assert!(all.contains(&1) && all.contains(&2), "{all:?}");
+    assert_eq!(prepared(last, start).len(), 2);
+    let cost = bench.machine().progress(JOB).unwrap().cost;
+    assert!(cost.is_some_and(|cost| cost > 0.0), "{cost:?}");
+}
+
+#[test]
+fn a_placement_of_unknown_cost_is_kept_while_its_nodes_do_not_answer() {
+    let mut bench = restarted(CHEAPEST, 9000);
+    let did = next_iteration(&mut bench);
+    let mut waiting = asked(&did);
+    while let Some((number, node)) = waiting.pop() {
+        let did = match node {
+            1 => bench.unreachable(1),
+            node => bench.hear(node, seen(number, node, &[], &[3, 4, 5])),
+        };
+        let vote = |did: &Did| matches!(did, Send(_, Message::Commit(_)));
+        assert!(!did.iter().any(vote), "{did:?}");
+        waiting.extend(asked(&did));
+    }
+    let progress = bench.machine().progress(JOB).unwrap();
+    assert_eq!((progress.start, progress.cost), (Some(second(9000)), None));
+}

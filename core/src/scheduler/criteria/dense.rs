@@ -1,0 +1,149 @@
+//! Dense places: where nodes are closest to each other, as far as this node has heard. Searches for near nodes begin at
+//! several of them.
+//!
+//! The links of a helper overlay of near nodes tell a node how dense its own place is: the nearer its farthest link, the
+//! denser ([`Profile::radius`]). Nodes tell their radius in their profiles, and each message of the random overlay names
+//! a few of the densest places that its sender knows.
+//!
+//! A liar may claim any radius at any place. It can fill what others remember, so only every second iteration of a job
+//! begins at a dense place, and at each place one. A place whose links do not bear out its radius is forgotten.
+
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+use super::message::Descriptor;
+use super::{Catalogue, Config, Criteria, Helper};
+use crate::commit::Policy;
+use crate::id::NodeId;
+use crate::profile::{Coordinate, Profile};
+
+/// A node in the middle of a dense place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Place {
+    pub(super) node: NodeId,
+    coordinate: Coordinate,
+    radius: NonZeroU32,
+    age: u16,
+}
+
+impl Place {
+    fn of(known: &Descriptor) -> Option<Self> {
+        Some(Self {
+            node: known.id,
+            coordinate: known.profile.coordinate,
+            radius: known.profile.radius?,
+            age: known.age,
+        })
+    }
+
+    /// What other nodes are told of this place: only that it is dense.
+    pub(super) fn descriptor(self) -> Descriptor {
+        Descriptor {
+            id: self.node,
+            age: self.age,
+            version: 0,
+            profile: Profile {
+                radius: Some(self.radius),
+                ..Profile::at(self.coordinate)
+            },
+        }
+    }
+
+    /// Whether both are parts of one place: nodes near one of them are near the other.
+    fn overlaps(&self, other: &Self) -> bool {
+        let reach = u64::from(self.radius.get()).saturating_add(u64::from(other.radius.get()));
+        self.coordinate.distance(other.coordinate) <= reach as f64
+    }
+}
+
+/// The densest places, densest first: at most `most`, none of which overlap.
+fn densest(mut known: Vec<Place>, most: usize) -> Vec<Place> {
+    // The youngest word of a node counts.
+    known.sort_unstable_by_key(|place| (place.node, place.age, place.radius));
+    known.dedup_by_key(|place| place.node);
+    known.sort_unstable_by_key(|place| (place.radius, place.node));
+    let mut kept: Vec<Place> = Vec::new();
+    for place in known {
+        if kept.len() >= most {
+            break;
+        }
+        if !kept.iter().any(|denser| denser.overlaps(&place)) {
+            kept.push(place);
+        }
+    }
+    kept.shrink_to_fit();
+    kept
+}
+
+impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
+    Criteria<C, L, G, U, P>
+{
+    /// How many dense places this node remembers: none without a helper overlay of near nodes.
+    pub(super) fn most_dense(config: &Config) -> usize {
+        match config.number(Helper::Proximity) {
+            Some(_) => usize::from(config.dense),
+            None => 0,
+        }
+    }
+
+    /// The delay to the farthest of this node's links to near nodes, if it has all that it may have.
+    pub(super) fn radius(&self) -> Option<NonZeroU32> {
+        let number = self.config.number(Helper::Proximity)?;
+        if self.config.dense == 0 {
+            return None;
+        }
+        let mut helpers = self.helpers.iter();
+        let (_, helper) = helpers.find(|(known, _)| *known == number)?;
+        let farthest = helper
+            .view()
+            .get(usize::from(self.config.helper.links).checked_sub(1)?)?;
+        radius_of(&self.profile, [farthest].into_iter())
+    }
+
+    /// Keeps the densest places of those that it knew, which are so many cycles older, and those that it hears of.
+    pub(super) fn hear_of_places(&mut self, heard: &[Descriptor], cycles: u16) {
+        let most = Self::most_dense(&self.config);
+        if most == 0 {
+            return;
+        }
+        let max_age = self.config.helper.max_age;
+        for place in &mut self.dense {
+            place.age = place.age.saturating_add(cycles);
+        }
+        let mut known = core::mem::take(&mut self.dense);
+        known.extend(heard.iter().filter_map(Place::of));
+        known.retain(|place| place.age <= max_age && place.node != self.me);
+        self.dense = densest(known, most);
+    }
+
+    /// The densest places, this node's own among them.
+    pub(super) fn dense_places(&self) -> Vec<Place> {
+        let own = Place::of(&self.descriptor());
+        let known = self.dense.iter().copied().chain(own).collect();
+        densest(known, Self::most_dense(&self.config))
+    }
+
+    /// Forgets a place if the links that its node tells are not as near as it claimed.
+    pub(super) fn verify_place(&mut self, own: &Descriptor, links: &[Descriptor]) {
+        let seen = radius_of(&own.profile, links.iter());
+        self.dense.retain(|place| {
+            let twice = place.radius.saturating_mul(TWICE);
+            place.node != own.id || seen.is_some_and(|seen| seen <= twice)
+        });
+    }
+
+    /// Forgets the place of a node that does not answer.
+    pub(super) fn forget_place(&mut self, node: NodeId) {
+        self.dense.retain(|place| place.node != node);
+    }
+}
+
+/// The radius of a place changes while word of it travels.
+const TWICE: NonZeroU32 = NonZeroU32::new(2).unwrap();
+
+/// The delay from a node to the farthest of its links.
+fn radius_of<'a>(own: &Profile, links: impl Iterator<Item = &'a Descriptor>) -> Option<NonZeroU32> {
+    let delay = |link: &Descriptor| own.coordinate.latency(link.profile.coordinate);
+    let micros = links.map(delay).max()?.as_micros();
+    NonZeroU32::new(u32::try_from(micros).unwrap_or(u32::MAX).max(1))
+}
