@@ -78,8 +78,8 @@ pub struct Profile {
     pub free: Interval,
     /// Anything else that the hosts of the grid agree on, such as a price.
     pub note: u32,
-    /// The delay within which it knows as many nodes as it may have links to near ones, in microseconds rounded up; a
-    /// small one means a dense place. `None` if it knows too few nodes, or does not tell.
+    /// The delay within which there are about as many idle nodes as it may have links to near ones, in microseconds
+    /// rounded up; a small one means a dense place. `None` if it knows too few nodes, or does not tell.
     pub radius: Option<NonZeroU32>,
 }
 

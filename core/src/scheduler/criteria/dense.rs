@@ -2,7 +2,7 @@
 //! several of them.
 //!
 //! The links of a helper overlay of near nodes tell a node how dense its own place is: the nearer its farthest link, the
-//! denser ([`Profile::radius`]). Nodes tell their radius in their profiles, and each message of the random overlay names
+//! denser ([`Profile::radius`]). Busy nodes are of no use, so they do not count. Nodes tell their radius in their profiles, and each message of the random overlay names
 //! a few of the densest places that its sender knows.
 //!
 //! A liar may claim any radius at any place. It can fill what others remember, so only every second iteration of a job
@@ -16,6 +16,7 @@ use super::{Catalogue, Config, Criteria, Helper};
 use crate::commit::Policy;
 use crate::id::NodeId;
 use crate::profile::{Coordinate, Profile};
+use crate::time::Time;
 
 /// A node in the middle of a dense place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -86,18 +87,19 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// The delay to the farthest of this node's links to near nodes, if it has all that it may have.
-    pub(super) fn radius(&self) -> Option<NonZeroU32> {
+    /// The radius of this node's place, if it has all the links to near nodes that it may have.
+    pub(super) fn radius(&self, now: Time) -> Option<NonZeroU32> {
         let number = self.config.number(Helper::Proximity)?;
         if self.config.dense == 0 {
             return None;
         }
         let mut helpers = self.helpers.iter();
         let (_, helper) = helpers.find(|(known, _)| *known == number)?;
-        let farthest = helper
-            .view()
-            .get(usize::from(self.config.helper.links).checked_sub(1)?)?;
-        radius_of(&self.profile, [farthest].into_iter())
+        let links = helper.view();
+        if links.len() < usize::from(self.config.helper.links) {
+            return None;
+        }
+        radius_of(&self.profile, links, now)
     }
 
     /// Keeps the densest places of those that it knew, which are so many cycles older, and those that it hears of.
@@ -124,8 +126,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 
     /// Forgets a place if the links that its node tells are not as near as it claimed.
-    pub(super) fn verify_place(&mut self, own: &Descriptor, links: &[Descriptor]) {
-        let seen = radius_of(&own.profile, links.iter());
+    pub(super) fn verify_place(&mut self, own: &Descriptor, links: &[Descriptor], now: Time) {
+        let seen = radius_of(&own.profile, links, now);
         self.dense.retain(|place| {
             let twice = place.radius.saturating_mul(TWICE);
             place.node != own.id || seen.is_some_and(|seen| seen <= twice)
@@ -141,9 +143,19 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 /// The radius of a place changes while word of it travels.
 const TWICE: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
-/// The delay from a node to the farthest of its links.
-fn radius_of<'a>(own: &Profile, links: impl Iterator<Item = &'a Descriptor>) -> Option<NonZeroU32> {
+/// The delay from a node to the farthest of its links. If some of them are busy now or later, the delay within which there
+/// are as many that are not, when all delays around are like these: it grows with the square root of the number.
+fn radius_of(own: &Profile, links: &[Descriptor], now: Time) -> Option<NonZeroU32> {
     let delay = |link: &Descriptor| own.coordinate.latency(link.profile.coordinate);
-    let micros = links.map(delay).max()?.as_micros();
-    NonZeroU32::new(u32::try_from(micros).unwrap_or(u32::MAX).max(1))
+    let micros = links.iter().map(delay).max()?.as_micros().max(1);
+    let is_idle = |link: &&Descriptor| {
+        let free = link.profile.free;
+        free.start() <= now && free.end() == Time::MAX
+    };
+    let idle = links.iter().filter(is_idle).count();
+    if idle == 0 {
+        return None;
+    }
+    let wider = micros as f64 * libm::sqrt(links.len() as f64 / idle as f64);
+    NonZeroU32::new(libm::ceil(wider) as u32)
 }

@@ -427,7 +427,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             self.note(&job, &mut expedition, through, own, schedule, links);
         }
         if Some(through) == self.config.number(Helper::Proximity).map(Through::Helper) {
-            self.verify_place(&own, links.as_slice());
+            self.verify_place(&own, links.as_slice(), cx.now());
         }
         let step = self.go_on(&job, expedition, cx);
         self.take_step(&job, step, cx);

@@ -236,7 +236,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             .most_windows(self.config.windows.into());
         self.schedule = self.desk.snapshot(options);
         self.profile.free = first_free(&self.schedule, from);
-        self.locate();
+        self.locate(cx.now());
         self.tell_helpers(cx);
     }
 
@@ -245,7 +245,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let before = self.profile;
         let from = cx.now().round_up(self.config.slot);
         self.profile.free = first_free(&self.schedule, from);
-        self.locate();
+        self.locate(cx.now());
         if self.profile != before {
             self.schedule = self
                 .schedule
@@ -254,12 +254,12 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    fn locate(&mut self) {
+    fn locate(&mut self, now: Time) {
         if let Some(vivaldi) = &self.vivaldi {
             self.profile.coordinate = vivaldi.coordinate();
             self.profile.error = vivaldi.error();
         }
-        self.profile.radius = self.radius();
+        self.profile.radius = self.radius(now);
     }
 
     fn tell_helpers(&mut self, cx: &mut dyn Context<Self>) {

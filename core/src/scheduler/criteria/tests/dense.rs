@@ -96,6 +96,25 @@ fn a_node_tells_its_radius_when_it_has_all_its_near_links() {
     }
 }
 
+#[test]
+fn busy_nodes_make_a_place_less_dense() {
+    let mut reserved = descriptor(49);
+    reserved.profile.free = busy(0, 300);
+    let mut bench = hearing(DENSE, &[]);
+    let request = vicinity::Message::Request {
+        exchange: vicinity::ExchangeId(0),
+        descriptors: [descriptor(52), reserved].into_iter().collect(),
+    };
+    let message = Shared::new(request);
+    bench.hear(52, Message::Helper { number: 0, message });
+    bench.unreachable(1);
+    bench.unreachable(4);
+    bench.cycle();
+    // One of two is idle: 2000 microseconds by the square root of two.
+    let own = bench.machine().profile().radius.map(NonZeroU32::get);
+    assert_eq!(own, Some(2829));
+}
+
 /// Answers all questions with a node that is busy for ever; the links of 9 are 8 and 10, which are near. Returns the
 /// nodes that are asked first in each iteration.
 fn firsts(bench: &mut Bench, did: Effects) -> Vec<u64> {
