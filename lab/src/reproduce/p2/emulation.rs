@@ -31,7 +31,7 @@ const SETTLING: u64 = 100;
 pub(super) const ITERATIONS: u16 = 50;
 
 /// The slot of schedules: longer than all that is measured, so that no job starts before.
-const SLOT: Span = Span::from_secs(3_600);
+pub(super) const SLOT: Span = Span::from_secs(3_600);
 
 /// A protocol that finds nodes for a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +87,19 @@ impl Contender {
             slot: (SLOT),
             ..CriteriaConfig::paper()
         }
+    }
+}
+
+/// Our rules, for jobs that want near nodes.
+pub(super) fn ours() -> CriteriaConfig {
+    CriteriaConfig {
+        criterion: CriterionName::Closest,
+        helpers: Some(vec![Helper::Proximity]),
+        iterations: ITERATIONS,
+        pause: CYCLE,
+        period: CYCLE,
+        slot: SLOT,
+        ..CriteriaConfig::default()
     }
 }
 
@@ -159,13 +172,19 @@ impl Emulation {
     }
 
     /// The cost of the job's placement after each iteration; `None` while it has none.
-    pub(super) fn follow(&mut self, node: u32, job: JobId, monitor: &Monitor) -> Vec<Option<f64>> {
+    pub(super) fn follow(
+        &mut self,
+        node: u32,
+        job: JobId,
+        iterations: u16,
+        monitor: &Monitor,
+    ) -> Vec<Option<f64>> {
         let begin = self.simulation.now();
         let after = |iteration: u64| {
             let middle = Span::from_micros(CYCLE.as_micros() / 2);
             begin + CYCLE.times(iteration) + middle
         };
-        let costs = (0..u64::from(ITERATIONS)).map(|iteration| {
+        let costs = (0..u64::from(iterations)).map(|iteration| {
             self.run_until(after(iteration), monitor);
             let machine = self.simulation.machine(id(node))?;
             machine.progress(job)?.cost
@@ -207,7 +226,7 @@ pub(super) fn found(
     let submitter = submitter(profiles.len(), seed);
     let now = grid.simulation.now();
     let job = grid.submit(now, submitter, job, 1, config.job_criterion());
-    let costs = grid.follow(submitter, job, monitor);
+    let costs = grid.follow(submitter, job, ITERATIONS, monitor);
     costs.iter().map(|cost| cost.unwrap_or(f64::NAN)).collect()
 }
 

@@ -6,10 +6,12 @@
 //! mentions. Other parts measure the cost of helper overlays, how well coordinates can be learned, and whether a helper
 //! overlay of first free windows helps jobs that want the earliest start.
 
+mod busy;
 mod emulation;
 mod fig1;
 mod latency;
 mod reference;
+mod replacement;
 mod soonest;
 mod spread;
 mod traffic;
@@ -47,6 +49,7 @@ pub(crate) const PAPER: Paper<Setup> = Paper {
         traffic::TRAFFIC,
         latency::LATENCY,
         windows::WINDOWS,
+        replacement::REPLACEMENT,
         condition::<Setup, 0>(),
         condition::<Setup, 1>(),
         condition::<Setup, 2>(),

@@ -8,7 +8,7 @@ use gridweave_core::time::{Interval, Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::emulation::{CONTENDERS, CYCLE, Emulation, SHOWN, submitter};
+use super::emulation::{CONTENDERS, CYCLE, Emulation, ITERATIONS, SHOWN, submitter};
 use super::{Setting, Setup, id};
 use crate::reproduce::{Figures, Making, Measured, Part, Report, Table};
 use crate::schedulers::criteria::{CriteriaConfig, CriterionName};
@@ -83,7 +83,7 @@ fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures 
     let optimum = all.earliest_for(job).map_or(f64::NAN, hours);
     let submitter = submitter(profiles.len(), seed);
     let job = grid.submit(now, submitter, job, 1, Criterion::Soonest);
-    let found = grid.follow(submitter, job, monitor);
+    let found = grid.follow(submitter, job, ITERATIONS, monitor);
     let found = found
         .iter()
         .map(|cost| cost.map_or(f64::NAN, |micros| micros / 3.6e9));
