@@ -120,6 +120,7 @@ made! {
         bandwidth: some(fill),
         free: some(fill),
         note: some(fill),
+        radius: some(fill),
     };
     Capability: |fill| encoded_as(some::<[u64; 8]>(fill));
     Requirement: |fill| encoded_as(some::<[Option<u64>; 8]>(fill));
