@@ -62,15 +62,19 @@ fn rules(scenario: &Scenario) -> Config {
         held: if full { 3 } else { 256 },
         ..custody::Config::DEFAULT
     };
+    let in_one_of_three =
+        |number| Dice::new(scenario.request.seed, For::Residues, number).below(3) == 0;
+    let in_two_spaces = in_one_of_three(0);
     let can = can::Config {
         period: Span::from_secs(5),
         grace: Span::from_secs(3),
         spread: Span::from_secs(5),
         confirmation: Span::from_secs(3),
         timeout: Span::from_secs(10),
+        // Grids are small. With few neighbours listed, some of their heartbeats have no list, as in large grids.
+        listed: if in_one_of_three(1) { 3 } else { 16 },
         ..can::Config::DEFAULT
     };
-    let in_two_spaces = Dice::new(scenario.request.seed, For::Residues, 0).below(3) == 0;
     Config {
         can,
         residue_can: can::Config { farewell: 8, ..can },
