@@ -132,18 +132,59 @@ impl Grid {
     /// ```
     pub fn sites(sites: u32, nodes: u32) -> Option<Self> {
         let whole = nodes.checked_div(sites).filter(|whole| *whole > 0)?;
+        Self::of_sizes((0..sites).map(|number| whole + u32::from(number < nodes % sites)))
+    }
+
+    /// So many equal nodes of baseline speed, put into sites in proportion to these weights, each site with one at
+    /// least. `None` if there are fewer nodes than sites, or no sites.
+    ///
+    /// ```
+    /// use gridweave_lab::grid::Grid;
+    ///
+    /// let Some(Grid::Mixed(sites)) = Grid::weighted_sites(&[1, 0, 8], 12) else { unreachable!() };
+    /// let slots = sites.shares().unwrap();
+    /// let sizes: Vec<u64> = sites.nodes.iter().map(|site| site.capability.value(slots)).collect();
+    /// assert_eq!(sizes, [2, 1, 9]);
+    /// assert_eq!(Grid::weighted_sites(&[5, 5], 1), None);
+    /// ```
+    pub fn weighted_sites(weights: &[u64], nodes: u32) -> Option<Self> {
+        let count = u32::try_from(weights.len())
+            .ok()
+            .filter(|count| *count > 0)?;
+        let shared = u128::from(nodes.checked_sub(count)?);
+        let all = weights
+            .iter()
+            .map(|weight| u128::from(*weight))
+            .sum::<u128>()
+            .max(1);
+        let share = |weight: u64| {
+            (
+                shared * u128::from(weight) / all,
+                shared * u128::from(weight) % all,
+            )
+        };
+        let mut sizes: Vec<u128> = weights.iter().map(|weight| 1 + share(*weight).0).collect();
+        // What rounding left goes to the largest remainders; ties go by position.
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        order.sort_by_key(|site| std::cmp::Reverse(share(weights[*site]).1));
+        let left = u128::from(nodes) - sizes.iter().sum::<u128>();
+        for site in order.into_iter().cycle().take(left as usize) {
+            sizes[site] += 1;
+        }
+        // No size is above the number of nodes.
+        Self::of_sizes(sizes.into_iter().map(|size| size as u32))
+    }
+
+    fn of_sizes(sizes: impl Iterator<Item = u32>) -> Option<Self> {
         let dimensions = Dimensions::new(&[("slots", Kind::Amount)]).ok()?;
         let slots = dimensions.named("slots")?;
-        let site = |number: u32| {
-            let size = whole + u32::from(number < nodes % sites);
-            Profile {
-                capability: Capability::none().with(slots, u64::from(size)),
-                speed: Speed::BASELINE,
-            }
+        let site = |size: u32| Profile {
+            capability: Capability::none().with(slots, u64::from(size)),
+            speed: Speed::BASELINE,
         };
         Some(Self::Mixed(Mixed {
             dimensions,
-            nodes: (0..sites).map(site).collect(),
+            nodes: sizes.map(site).collect(),
         }))
     }
 

@@ -30,7 +30,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use gridweave_core::time::Span;
-use setting::{Setting, Wrong, section};
+use setting::{Setting, Wrong, section, words};
 use toml::{Table, Value};
 
 use crate::schedulers::name::Scheduler;
@@ -102,6 +102,19 @@ impl Setting for Config {
     }
 }
 
+words! {
+    /// How large the sites of a grid are.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum SiteSizes {
+        /// As equal as possible.
+        #[default]
+        Equal = "equal",
+        /// In proportion to the most processors that the jobs of each site of the trace would use at once. The trace must
+        /// have as many sites.
+        Peaks = "peaks",
+    }
+}
+
 section! {
     /// The nodes.
     #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,9 +123,11 @@ section! {
         pub nodes: Option<u32> = None,
         /// How many processors of a trace make up one node. A job takes whole nodes.
         pub cores_per_node: u32 = 1,
-        /// Into how many sites the nodes of a trace are put, as evenly as possible; a job then runs inside one site. If
-        /// left out, there are no sites.
+        /// Into how many sites the nodes of a trace are put; a job then runs inside one site. If left out, there are no
+        /// sites.
         pub sites: Option<u32> = None,
+        /// How large the sites are.
+        pub site_sizes: SiteSizes = SiteSizes::Equal,
         /// If nothing happens to any job for so long, the jobs without an outcome count as lost.
         pub patience: Span = Span::from_secs(7 * 86_400),
         /// When the simulation ends, even if jobs are still open; if left out, when every job has its outcome.

@@ -109,6 +109,18 @@ pub enum InputError {
         /// The number of nodes.
         nodes: u32,
     },
+    /// The trace has another number of sites.
+    #[error(
+        "grid.site_sizes is 'peaks' and grid.sites is {sites}, but {name} names {found} sites; set grid.sites to that, or make sites equal"
+    )]
+    OtherSites {
+        /// The name of the trace.
+        name: String,
+        /// The number of sites that are wanted.
+        sites: u32,
+        /// The number of sites in the trace.
+        found: usize,
+    },
     /// A centralised scheduler refuses the grid or the workload.
     #[error(transparent)]
     Refused(#[from] Refused),

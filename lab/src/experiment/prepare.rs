@@ -8,7 +8,7 @@ use gridweave_core::id::JobId;
 use gridweave_core::time::Span;
 
 use super::error::InputError;
-use crate::config::{Config, Shape, Source};
+use crate::config::{Config, Shape, SiteSizes, Source};
 use crate::grid::Grid;
 use crate::outcome::Estimates;
 use crate::schedulers::name::Scheduler;
@@ -131,7 +131,21 @@ impl Prepared {
         self.grid = Arc::new(match self.config.grid.sites {
             None => Grid::Uniform(nodes),
             Some(sites) => {
-                Grid::sites(sites, nodes).ok_or(InputError::TooManySites { sites, nodes })?
+                let made = match self.config.grid.site_sizes {
+                    SiteSizes::Equal => Grid::sites(sites, nodes),
+                    SiteSizes::Peaks => {
+                        let peaks = trace.workload.site_peaks();
+                        if peaks.len() != sites as usize {
+                            return Err(InputError::OtherSites {
+                                name: trace.workload.name,
+                                sites,
+                                found: peaks.len(),
+                            });
+                        }
+                        Grid::weighted_sites(&peaks, nodes)
+                    }
+                };
+                made.ok_or(InputError::TooManySites { sites, nodes })?
             }
         });
         self.skipped = trace.skipped.total();

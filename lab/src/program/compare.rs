@@ -284,7 +284,9 @@ fn with_requested_times(tables: &[Table]) -> anyhow::Result<Table> {
 /// The tables for a workload: gangs for the schedulers that can place them, and serial jobs for all.
 fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
     let wanted: Vec<Scheduler> = if chosen.is_empty() {
-        Scheduler::ALL.to_vec()
+        let all = Scheduler::ALL.iter().copied();
+        all.filter(|scheduler| scheduler.side().is_compared())
+            .collect()
     } else {
         chosen.to_vec()
     };

@@ -12,6 +12,8 @@ macro_rules! schedulers {
             CentralConservative = "central-conservative": central::Central::Conservative,
             /// Each job starts as soon as it fits, with no regard to others.
             CentralGreedy = "central-greedy": central::Central::Greedy,
+            /// One queue for all, the shortest estimate first.
+            CentralSjf = "central-sjf": central::Central::Sjf,
             /// Several nodes as soon as possible, found by searches among neighbours.
             Asap = "asap": asap::AsapSide,
             /// Several nodes by a cost function, found along links between nodes that suit each other.

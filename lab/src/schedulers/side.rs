@@ -16,6 +16,11 @@ pub trait Side: Sync {
         false
     }
 
+    /// Whether it is compared with others if the user names none.
+    fn is_compared(&self) -> bool {
+        true
+    }
+
     /// Whether it can start a job on several nodes at once.
     fn places_gangs(&self) -> bool;
 

@@ -35,6 +35,7 @@ mod info;
 mod line;
 mod load;
 mod numbering;
+mod peaks;
 mod reader;
 mod record;
 mod skipped;

@@ -65,7 +65,8 @@ fn each_scheduler_is_found_by_its_name() {
             "central-fcfs",
             "central-easy",
             "central-conservative",
-            "central-greedy"
+            "central-greedy",
+            "central-sjf"
         ]
     );
     for central in Central::ALL {
@@ -79,7 +80,7 @@ fn each_scheduler_is_found_by_its_name() {
 fn only_greedy_takes_nodes_that_differ() {
     let jobs = workload(vec![job(1, 0, 1, 10)]);
     let grid = desktops(&[1.0]);
-    for central in [Central::Fcfs, Central::Easy, Central::Conservative] {
+    for central in Central::ALL.into_iter().filter(|it| *it != Central::Greedy) {
         let refused = run(central, &grid, &jobs);
         assert_eq!(refused, Err(Refused::MixedGrid(central)));
     }
@@ -88,6 +89,25 @@ fn only_greedy_takes_nodes_that_differ() {
         "central-easy needs a grid of equal nodes; use central-greedy for nodes that differ"
     );
     assert!(run(Central::Greedy, &grid, &jobs).is_ok());
+}
+
+#[test]
+fn sjf_starts_the_shortest_estimate_first_and_passes_no_job_that_does_not_fit() {
+    let told = |number, at, processors, requested| Submission {
+        requested_time: Some(Span::from_secs(requested)),
+        ..job(number, at, processors, 5)
+    };
+    // Jobs 2 and 3 are told alike. Job 4 is the shortest that waits, and too large while job 3 runs.
+    let jobs = vec![
+        told(1, 0, 2, 30),
+        told(2, 1, 1, 20),
+        told(3, 1, 1, 20),
+        told(5, 5, 1, 40),
+        told(4, 6, 2, 10),
+    ];
+    let run = run(Central::Sjf, &Grid::Uniform(2), &workload(jobs)).unwrap();
+    let starts = [ran(0, 5), ran(5, 10), ran(5, 10), ran(15, 20), ran(10, 15)];
+    assert_eq!(run.outcomes, starts);
 }
 
 #[test]

@@ -8,11 +8,13 @@ mod conservative;
 mod easy;
 mod fcfs;
 mod greedy;
+mod sjf;
 
 pub use conservative::{Compression, conservative};
 pub use easy::{Passing, easy};
 pub use fcfs::{Order, fcfs};
 pub use greedy::{Desktop, Part, greedy, greedy_on_desktops};
+pub use sjf::sjf;
 
 /// A job: times and lengths are in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -211,6 +211,8 @@ fn checked(central: Central, case: &Case, jobs: &[Job], plan: &Plan) -> Result<(
     capacity(case, jobs, plan)?;
     match central {
         Central::Fcfs => invariants::starts_are_in_order(plan),
+        // The oracle says all: the order is not that of arrival, and nothing is promised.
+        Central::Sjf => Ok(()),
         Central::Easy => invariants::promises_are_kept(plan),
         Central::Conservative => invariants::promises_are_kept(plan)
             .and_then(|()| invariants::reservations_fit_together(case.processors, jobs, plan)),
@@ -305,6 +307,13 @@ fn long_queues_and_many_running_jobs_change_nothing_for_fcfs_and_greedy() {
         oracles::fcfs(processors, jobs, Order::Strict)
     });
     large_twins(Central::Greedy, oracles::greedy);
+}
+
+#[test]
+fn sjf_starts_every_job_when_the_oracle_does() {
+    let seen = twins(Central::Sjf, oracles::sjf);
+    assert!(seen.at_least(scaled(100, 40)));
+    large_twins(Central::Sjf, oracles::sjf);
 }
 
 #[test]

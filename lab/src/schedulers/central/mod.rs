@@ -5,6 +5,7 @@
 //! | `central-fcfs` | `fcfs` | jobs start strictly in the order of arrival (PROTOCOLS L15) |
 //! | `central-easy` | `easy` | the first waiting job has a reservation; others must not delay it (PROTOCOLS 7.1) |
 //! | `central-conservative` | `conservative` | every waiting job has a reservation (PROTOCOLS 7.2) |
+//! | `central-sjf` | `sjf` | jobs start strictly in the order of their estimates, the shortest first |
 //! | `central-greedy` | `greedy`, `mixed` | each job starts as soon as it fits; needs no run times (PROTOCOLS L16) |
 //!
 //! [`simulate`] replays a workload under one of them. It is a pure function, in which only jobs take time.
@@ -47,6 +48,7 @@ mod observer;
 mod queue;
 mod releases;
 mod side;
+mod sjf;
 mod task;
 
 pub use observer::Observer;
@@ -66,6 +68,7 @@ use easy::Easy;
 use fcfs::Fcfs;
 use greedy::Greedy;
 use mixed::MixedGreedy;
+use sjf::Sjf;
 use task::Tasks;
 
 /// A centralised scheduler.
@@ -79,11 +82,19 @@ pub enum Central {
     Conservative,
     /// Each job starts as soon as it fits.
     Greedy,
+    /// Strictly the shortest estimate first.
+    Sjf,
 }
 
 impl Central {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Fcfs, Self::Easy, Self::Conservative, Self::Greedy];
+    pub const ALL: [Self; 5] = [
+        Self::Fcfs,
+        Self::Easy,
+        Self::Conservative,
+        Self::Greedy,
+        Self::Sjf,
+    ];
 
     /// Its name on the command line and in output files.
     pub const fn name(self) -> &'static str {
@@ -92,6 +103,7 @@ impl Central {
             Self::Easy => "central-easy",
             Self::Conservative => "central-conservative",
             Self::Greedy => "central-greedy",
+            Self::Sjf => "central-sjf",
         }
     }
 
@@ -233,6 +245,10 @@ pub fn simulate_observed(
         }
         Central::Greedy => {
             let policy = Greedy::new(processors, &tasks);
+            drive(policy, workload, &tasks, monitor, observer)
+        }
+        Central::Sjf => {
+            let policy = Sjf::new(processors, &tasks);
             drive(policy, workload, &tasks, monitor, observer)
         }
     })

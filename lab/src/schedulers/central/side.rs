@@ -15,6 +15,11 @@ impl Side for Central {
         true
     }
 
+    /// The shortest job first is a measure for sites with that policy, and lets long jobs starve.
+    fn is_compared(&self) -> bool {
+        *self != Self::Sjf
+    }
+
     fn places_gangs(&self) -> bool {
         true
     }
