@@ -73,6 +73,18 @@ pub struct Gift {
     pub(super) term: Term,
 }
 
+impl Gift {
+    /// The node that answers for the job.
+    pub const fn home(&self) -> NodeId {
+        self.home
+    }
+
+    /// How often its home has given the job away, this time included.
+    pub const fn given(&self) -> u32 {
+        self.term.attempt
+    }
+}
+
 /// Whether a node takes a job that it is given.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Taking {

@@ -152,6 +152,8 @@ pub enum Refused {
     Draining,
     /// The site behind the node does not answer.
     NoSite,
+    /// The node offered to end it sooner than it could now.
+    Outdated,
 }
 
 impl Refused {
@@ -163,6 +165,7 @@ impl Refused {
             Self::Known => "the job waits or runs there already",
             Self::Draining => "the node takes no new jobs",
             Self::NoSite => "the site behind the node does not answer",
+            Self::Outdated => "other jobs took the place that the node offered",
         }
     }
 
@@ -174,6 +177,7 @@ impl Refused {
             Self::Known => Refusal::NameTaken,
             Self::Draining => Refusal::NodesDraining,
             Self::NoSite => Refusal::NoAnswer,
+            Self::Outdated => Refusal::Taken,
         }
     }
 }

@@ -56,7 +56,7 @@ pub struct Job {
     pub deadline: Option<Time>,
     /// What makes one placement better than another.
     pub criterion: Criterion,
-    /// Which organisations' nodes it may run on.
+    /// On whose nodes it may run.
     pub scope: Scope,
     /// Whether it may run again.
     pub retry: Retry,
@@ -133,7 +133,7 @@ pub enum Criterion {
     Custom(u16),
 }
 
-/// Which organisations' nodes a job may run on.
+/// On whose nodes a job may run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scope {
@@ -142,6 +142,8 @@ pub enum Scope {
     Grid,
     /// Nodes of the submitter's own organisation only.
     Organisation,
+    /// Only the node at which it is submitted (P3: execution takes place locally).
+    Here,
 }
 
 /// Whether a job runs again after an attempt that may have run, perhaps to its end.
@@ -261,7 +263,7 @@ pub enum Refusal {
     UnsupportedDeadline,
     /// This scheduler does not know the criterion.
     UnsupportedCriterion,
-    /// This scheduler does not keep jobs inside an organisation.
+    /// This scheduler does not keep jobs inside an organisation, or at one node.
     UnsupportedScope,
     /// Its criterion gives no cost for nodes that were found.
     BrokenCriterion,
@@ -334,7 +336,9 @@ impl fmt::Display for Refusal {
             Self::UnsupportedDemand => "this scheduler cannot place such a demand",
             Self::UnsupportedDeadline => "this scheduler keeps no deadlines",
             Self::UnsupportedCriterion => "this scheduler does not know the criterion",
-            Self::UnsupportedScope => "this scheduler does not keep jobs inside an organisation",
+            Self::UnsupportedScope => {
+                "this scheduler does not keep jobs inside an organisation or at one node"
+            }
             Self::BrokenCriterion => "its criterion gives no cost",
             Self::NotAcceptable => "its criterion accepts no nodes that were found",
             Self::DeadlinePassed => "its deadline is past",

@@ -77,9 +77,11 @@ pub struct Expected {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Lateness {
     /// As printed: the lateness of all jobs of the site. A site with many jobs in time asks less than an idle one.
-    #[default]
     Literal,
+    /// As printed, but of the jobs that wait only (PROTOCOLS A10).
+    Waiting,
     /// What the job adds to the lateness of the others.
+    #[default]
     Marginal,
 }
 
@@ -89,10 +91,10 @@ pub fn offer<S: LocalScheduler>(site: &S, now: Time, job: &QueuedJob, lateness: 
     if job.deadline.is_none() {
         return completion(site, now, with, job.job).unwrap_or(Cost::MAX);
     }
-    let all = summed(site, now, with);
+    let all = summed(site, now, with, lateness);
     let before = match lateness {
-        Lateness::Literal => 0,
-        Lateness::Marginal => summed(site, now, Change::None),
+        Lateness::Literal | Lateness::Waiting => 0,
+        Lateness::Marginal => summed(site, now, Change::None, lateness),
     };
     Cost::saturating(all.saturating_sub(before))
 }
@@ -107,10 +109,10 @@ pub fn present_cost<S: LocalScheduler>(
     if job.deadline.is_none() {
         return completion(site, now, Change::None, job.job);
     }
-    let all = summed(site, now, Change::None);
+    let all = summed(site, now, Change::None, lateness);
     let others = match lateness {
-        Lateness::Literal => 0,
-        Lateness::Marginal => summed(site, now, Change::Without(job.job)),
+        Lateness::Literal | Lateness::Waiting => 0,
+        Lateness::Marginal => summed(site, now, Change::Without(job.job), lateness),
     };
     Some(Cost::saturating(all.saturating_sub(others)))
 }
@@ -142,10 +144,13 @@ fn completion<S: LocalScheduler>(
     Some(Cost::saturating(i128::from(whole.as_micros())))
 }
 
-fn summed<S: LocalScheduler>(site: &S, now: Time, change: Change<'_>) -> i128 {
-    let mut lateness = AccumulatedLateness::default();
+fn summed<S: LocalScheduler>(site: &S, now: Time, change: Change<'_>, lateness: Lateness) -> i128 {
+    let counts = |start: Time| lateness != Lateness::Waiting || start >= now;
+    let mut all = AccumulatedLateness::default();
     site.forecast(now, change, &mut |expected| {
-        lateness.add(expected.deadline, expected.end);
+        if counts(expected.start) {
+            all.add(expected.deadline, expected.end);
+        }
     });
-    lateness.total()
+    all.total()
 }

@@ -147,7 +147,7 @@ made_of! {
 one_of! {
     Demand: [NonZeroU32], [NonZeroU32];
     Criterion: [], [], [], [u16];
-    Scope: [], [];
+    Scope: [], [], [];
     Retry: [], [u8], [u8];
     Outcome: [], [], [];
     Refusal: [u8];

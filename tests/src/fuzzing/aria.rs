@@ -17,7 +17,7 @@ use gridweave_core::queue::{Cost, Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Speed};
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::aria::{
-    Aria, Config, Membership, Message, Overlay, Rescheduling, Site,
+    Adverts, Aria, Config, Membership, Message, Overlay, Rescheduling, Site,
 };
 use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
@@ -37,6 +37,7 @@ const CONFIG: Config = Config {
     rescheduling: Some(Rescheduling {
         period: Span::from_micros(16),
         jobs: 2,
+        adverts: Adverts::Promising,
         threshold: Span::from_micros(2),
     }),
     lease: Span::from_micros(36),
@@ -48,7 +49,7 @@ const CONFIG: Config = Config {
     tasks: 3,
     held: 3,
     floods: 8,
-    ..Config::DEFAULT
+    ..Config::PAPER
 };
 
 /// One site, and what its host was told.

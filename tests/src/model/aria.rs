@@ -15,7 +15,7 @@ use gridweave_core::resource::{Capability, Dimensions, Speed};
 use gridweave_core::schedule::Attempt;
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::aria::{
-    Aria, Config, Membership, Overlay, Rescheduling, Serves, Site,
+    Adverts, Aria, Config, Membership, Overlay, Rescheduling, Serves, Site,
 };
 use gridweave_core::time::{Interval, Span, Time};
 
@@ -53,7 +53,7 @@ pub const CONFIG: Config = Config {
     held: 2,
     // Floods take one hop, so there is no need to know them again.
     floods: 0,
-    ..Config::DEFAULT
+    ..Config::PAPER
 };
 
 /// How much a node does.
@@ -171,6 +171,7 @@ const MOVING: Config = Config {
     rescheduling: Some(Rescheduling {
         period: Span::from_micros(4),
         jobs: 1,
+        adverts: Adverts::Neediest,
         threshold: Span::ZERO,
     }),
     ..CONFIG

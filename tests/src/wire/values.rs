@@ -133,7 +133,7 @@ made! {
         2 => Self::Farthest,
         _ => Self::Custom(some(fill)),
     };
-    Scope: |fill| one_of(fill, [Self::Grid, Self::Organisation]);
+    Scope: |fill| one_of(fill, [Self::Grid, Self::Organisation, Self::Here]);
     Job: |fill| {
         let estimate = Span::from_micros(some::<u64>(fill).max(1));
         let mut job = Self::new(some(fill), some(fill), estimate).expect("it takes some time");
@@ -270,7 +270,7 @@ made! {
     custody::Term: |fill| Self { tenure: some(fill), attempt: some(fill), moves: some(fill) };
     custody::Answer: |fill| { let why = some(fill); one_of(fill, [Self::Taken, Self::NotTaken(why)]) };
     custody::Refused: |fill| one_of(fill, [
-        Self::NoMatch, Self::Full, Self::Known, Self::Draining, Self::NoSite,
+        Self::NoMatch, Self::Full, Self::Known, Self::Draining, Self::NoSite, Self::Outdated,
     ]);
     custody::Place: |fill| Self { node: some(fill), attempt: some(fill) };
     custody::Ending: |fill| match fill.variant(6) {

@@ -341,7 +341,8 @@ fn a_grid_of_aria_works_over_the_wire() {
     });
     let nodes: Vec<_> = nodes.collect::<Result<_, _>>().unwrap();
     let jobs: Vec<_> = (0..24).map(|number| (600, 3, job(number, 1))).collect();
-    let said = grid::run(nodes, &jobs, scaled(9_000, 4_000).into());
+    // Jobs that come together fill the sites with the best offers first, and then move.
+    let said = grid::run(nodes, &jobs, scaled(9_000, 9_000).into());
     let kinds = [
         "Overlay.Blatant.Ant",
         "Request",

@@ -73,6 +73,7 @@ fn the_last_candidate_says_why_a_job_fails_and_traces_say_the_rest() {
         (Refused::Known, Refusal::NameTaken),
         (Refused::Draining, Refusal::NodesDraining),
         (Refused::NoSite, Refusal::NoAnswer),
+        (Refused::Outdated, Refusal::Taken),
     ] {
         let mut bench = Bench::alone();
         let traces = bench.traced(|bench| {

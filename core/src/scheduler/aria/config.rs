@@ -21,6 +21,8 @@ pub struct Config {
     pub window: Span,
     /// Whether a site that advertises a job waits for all offers (PROTOCOLS A13).
     pub taking: Taking,
+    /// Which jobs that it is given a site takes (PROTOCOLS A15).
+    pub gifts: Gifts,
     /// How many rounds of asking for offers a job has: after a round without offers or a lost holder (PROTOCOLS A4).
     pub rounds: u8,
     /// How long to wait after a round without offers; doubled after each further one.
@@ -85,6 +87,14 @@ pub enum Forward {
     /// Nodes that do not match, and matching nodes up to this number of hops. If all neighbours of a submitter match, a
     /// few more nodes are asked; if all nodes match, the flood does not reach all of them.
     Near(u8),
+    /// The same as [`Near`](Self::Near), and up to a larger number of hops also matching nodes at which the job would
+    /// have to wait. So a busy grid is asked more widely than an idle one.
+    Wide {
+        /// Up to how many hops all nodes pass a flood on.
+        near: u8,
+        /// Up to how many hops busy nodes pass it on.
+        busy: u8,
+    },
     /// All nodes pass every flood on.
     Always,
 }
@@ -98,6 +108,28 @@ pub enum Taking {
     First,
 }
 
+/// Which jobs that it is given a site takes, if it could run them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Gifts {
+    /// All of them, as in the paper, even if other jobs have come since the site made its offer.
+    All,
+    /// Those that it can end no later than it offered, give or take the window. Any other job goes to the next best offer,
+    /// or stays where it waits. A job that three sites refused is taken by the next one.
+    AsOffered,
+}
+
+/// Which waiting jobs a site advertises.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Adverts {
+    /// The jobs most in need, as in the paper: those with the least time to spare, then those that wait longest. A job
+    /// that no other site wants is advertised again in each period, and keeps the jobs behind it from being advertised.
+    Neediest,
+    /// The jobs that may gain the threshold by a move: those that would still wait so long. A job that no site wanted is
+    /// advertised again when it is expected to end later by the threshold, or after a pause that doubles each time. The
+    /// jobs that were advertised least recently come first. In a long queue more jobs are advertised at a time: an eighth.
+    Promising,
+}
+
 /// How jobs that wait are moved (P3 III-D).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Rescheduling {
@@ -105,6 +137,8 @@ pub struct Rescheduling {
     pub period: Span,
     /// The most jobs that are advertised at a time (PROTOCOLS A14).
     pub jobs: u8,
+    /// Which of the waiting jobs are advertised.
+    pub adverts: Adverts,
     /// By how much the cost at another site must be less (PROTOCOLS A12).
     pub threshold: Span,
 }
@@ -114,19 +148,27 @@ impl Rescheduling {
     pub const PAPER: Self = Self {
         period: Span::from_secs(300),
         jobs: 2,
+        adverts: Adverts::Neediest,
         threshold: Span::from_secs(180),
+    };
+
+    /// The same, but a job is advertised only where it may gain, and again only where it may gain since the last time.
+    pub const DEFAULT: Self = Self {
+        adverts: Adverts::Promising,
+        ..Self::PAPER
     };
 }
 
 impl Config {
     /// P3's baseline, with the values of PROTOCOLS where it is silent.
-    pub const DEFAULT: Self = Self {
+    pub const PAPER: Self = Self {
         overlay: Overlay::Blatant(blatant::Config::DEFAULT),
         request: Reach::REQUEST,
         inform: Reach::INFORM,
         forward: Forward::Unmatched,
         window: Span::from_secs(5),
         taking: Taking::Best,
+        gifts: Gifts::All,
         rounds: 4,
         pause: Span::from_secs(10),
         rescheduling: Some(Rescheduling::PAPER),
@@ -140,6 +182,17 @@ impl Config {
         tasks: 1024,
         held: 1024,
         floods: 4096,
+    };
+
+    /// The paper's baseline with rules of our own: nodes close to the submitter pass all floods on, sites keep to
+    /// what they offer, a job with a deadline
+    /// costs the lateness that it adds, and only jobs that may gain are advertised.
+    pub const DEFAULT: Self = Self {
+        forward: Forward::Near(2),
+        gifts: Gifts::AsOffered,
+        rescheduling: Some(Rescheduling::DEFAULT),
+        lateness: Lateness::Marginal,
+        ..Self::PAPER
     };
 
     /// For a wide-area network, the same as [`DEFAULT`](Self::DEFAULT). A hop takes up to 100 ms, and 250 ms when links

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{Aria, Key, Message, Record, Timer};
-use crate::custody::{self, Custody, Gift, Taking};
+use crate::custody::{self, Custody, Gift, Refused, Taking};
+use crate::job::Scope;
 use crate::machine::{Context, Embed, Event, Machine};
 use crate::queue::LocalScheduler;
 
@@ -95,7 +96,14 @@ impl<S: LocalScheduler> Aria<S> {
     fn answer_gift(&mut self, gift: Gift, cx: &mut dyn Context<Self>) {
         let job = gift.job.get();
         // Custody checks its own room itself: a job that this site has already needs no more.
-        let taking = match self.refuses(job) {
+        let confined = job.scope == Scope::Here && gift.home() != self.me;
+        let refused = match confined {
+            true => Some(Refused::NoMatch),
+            false => self.refuses(job),
+        };
+        let outdated = || self.breaks_promise(&gift, cx).then_some(Refused::Outdated);
+        let refused = refused.or_else(outdated);
+        let taking = match refused {
             None => {
                 let start = self.start_if_taken(job, cx.now());
                 Taking::Takes { start }

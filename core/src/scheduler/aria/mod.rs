@@ -29,6 +29,8 @@
 //!   given the job to another site. If the home is gone for good, the job is lost.
 //! - A site that gives a job away takes it out of its queue, persists that, and only then sends it.
 //! - After [`Config::rounds`] floods without an offer a job fails. A job that is lost with its site is placed anew.
+//! - A job whose scope is [`Here`](job::Scope::Here) runs at its submitter or not at all: it is not flooded, not
+//!   advertised, and no other site takes it.
 //! - A leaver takes no jobs, gives away waiting jobs (if jobs are moved at all), finishes running jobs, and stays in
 //!   the overlay until all of that is done.
 //!
@@ -84,6 +86,8 @@ mod holding;
 pub mod links;
 mod message;
 mod offers;
+mod promises;
+mod promising;
 mod relay;
 mod rescheduling;
 mod running;
@@ -92,9 +96,10 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Forward, Overlay, Rescheduling, Taking};
+pub use config::{Adverts, Config, Forward, Gifts, Overlay, Rescheduling, Taking};
 pub use message::Message;
 pub use offers::MOST_OFFERS;
+pub use promises::MOST_PROMISES;
 pub use site::{MOST_ORGANISATIONS, Membership, Serves, Site};
 
 use alloc::vec::Vec;
@@ -115,6 +120,8 @@ use crate::time::Time;
 use foreign::Foreign;
 use links::Links;
 use offers::{Offer, Questions};
+use promises::Promises;
+use promising::Past;
 use relay::Kind;
 use rescheduling::Advert;
 use search::Search;
@@ -141,6 +148,10 @@ pub struct Aria<S: LocalScheduler> {
     searches: Questions<Search>,
     /// Jobs that wait here and are advertised to other sites.
     adverts: Questions<Advert>,
+    /// The last adverts of jobs that wait here.
+    past: Past,
+    /// What this site offered lately.
+    promises: Promises,
     /// What is known of the site, if it is foreign.
     foreign: Foreign,
     advertise_at: Time,
@@ -244,6 +255,8 @@ impl<S: LocalScheduler> Aria<S> {
             custody,
             searches: Questions::none(),
             adverts: Questions::none(),
+            past: Past::none(),
+            promises: Promises::none(),
             foreign: Foreign::new(),
             advertise_at: Time::MAX,
             duty: Duty::Working,
@@ -483,6 +496,14 @@ impl<S: LocalScheduler> Machine for Aria<S> {
         Violation::unless(
             self.searches.is_sound() && self.adverts.is_sound(),
             "each job is asked about once, and offers are in the order of costs",
+        )?;
+        Violation::unless(
+            self.past.is_sound() && self.past.len() <= usize::from(self.config.held),
+            "a site remembers the adverts of no more jobs than it may hold",
+        )?;
+        Violation::unless(
+            self.promises.is_sound(),
+            "a site remembers one offer for each job, and no more than it may",
         )?;
         Violation::unless(
             self.foreign_is_sound(),

@@ -3,8 +3,8 @@
 use super::config::Forward;
 use super::{Aria, Message};
 use crate::custody::Refused;
-use crate::id::NodeId;
-use crate::job::Job;
+use crate::id::{JobId, NodeId};
+use crate::job::{Job, Scope};
 use crate::machine::Context;
 use crate::overlay::flood::{FloodId, Header, Reach, Sight};
 use crate::queue::{Cost, LocalScheduler, QueuedJob, offer};
@@ -29,6 +29,17 @@ impl Kind {
 }
 
 impl<S: LocalScheduler> Aria<S> {
+    /// The name of this node's next flood.
+    pub(super) const fn name_flood(&mut self, kind: Kind, job: JobId) -> FloodId {
+        self.floods = self.floods.wrapping_add(1);
+        FloodId {
+            origin: self.me,
+            sequence: job.get(),
+            kind: kind.number(),
+            round: self.floods,
+        }
+    }
+
     /// Begins a flood about a job. Returns its name.
     pub(super) fn flood(
         &mut self,
@@ -37,13 +48,7 @@ impl<S: LocalScheduler> Aria<S> {
         cost: Cost,
         cx: &mut dyn Context<Self>,
     ) -> FloodId {
-        self.floods = self.floods.wrapping_add(1);
-        let id = FloodId {
-            origin: self.me,
-            sequence: job.get().id.get(),
-            kind: kind.number(),
-            round: self.floods,
-        };
+        let id = self.name_flood(kind, job.get().id);
         let header = self.reach(kind).begin(id);
         // A node knows its own floods by their origin, so it forgets no other flood for them.
         if !self.seen.is_full(cx.now()) {
@@ -84,9 +89,13 @@ impl<S: LocalScheduler> Aria<S> {
         if is_full {
             self.cut_off = self.cut_off.saturating_add(1);
         }
-        let matches = self.takes(job.get());
+        let confined = job.get().scope == Scope::Here;
+        let matches = !confined && self.takes(job.get());
         if !matches {
-            let why = self.refuses(job.get()).unwrap_or(Refused::Full);
+            let why = match confined {
+                true => Refused::NoMatch,
+                false => self.refuses(job.get()).unwrap_or(Refused::Full),
+            };
             cx.trace(Trace::Refuses {
                 job: job.get().id,
                 peer: header.id.origin,
@@ -100,12 +109,17 @@ impl<S: LocalScheduler> Aria<S> {
             };
             if wanted {
                 let flood = header.id;
+                self.promise(job.get().id, price, cx.now());
                 cx.send(flood.origin, Message::Accept { flood, cost: price });
             }
         }
         let forwards = match self.config.forward {
             Forward::Unmatched => !matches,
             Forward::Near(hops) => !matches || header.hops <= hops,
+            Forward::Wide { near, busy } => {
+                let waits = || self.start_if_taken(job.get(), cx.now()) > Some(cx.now());
+                !matches || header.hops <= near || (header.hops <= busy && waits())
+            }
             Forward::Always => true,
         };
         if forwards && !is_full {

@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::config::Taking;
+use super::config::{Adverts, Taking};
 use super::offers::{Offer, Question};
 use super::relay::Kind;
 use super::{Aria, Timer};
 use crate::custody::Command;
 use crate::id::JobId;
+use crate::job::Scope;
 use crate::machine::Context;
 use crate::overlay::flood::FloodId;
 use crate::queue::{Change, Cost, LocalScheduler, QueuedJob, present_cost};
@@ -49,12 +50,15 @@ impl<S: LocalScheduler> Aria<S> {
         if !self.site_answers() {
             return;
         }
-        let count = if !self.duty.takes_jobs() {
-            usize::MAX
+        let jobs = if !self.duty.takes_jobs() {
+            self.most_in_need(usize::MAX, now)
         } else {
-            usize::from(rescheduling.jobs)
+            match rescheduling.adverts {
+                Adverts::Neediest => self.most_in_need(usize::from(rescheduling.jobs), now),
+                Adverts::Promising => self.promising(rescheduling, now),
+            }
         };
-        for job in self.most_in_need(count, now) {
+        for job in jobs {
             self.advertise_job(job, cx);
         }
     }
@@ -64,7 +68,7 @@ impl<S: LocalScheduler> Aria<S> {
         let mut waiting: Vec<(bool, i128, JobId)> = self
             .custody
             .waiting()
-            .filter(|job| self.adverts.about(job.id).is_none())
+            .filter(|job| job.scope != Scope::Here && self.adverts.about(job.id).is_none())
             .map(|job| {
                 let submitted = i128::from(job.submitted.as_micros());
                 (job.deadline.is_none(), submitted, job.id)

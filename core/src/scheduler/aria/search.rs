@@ -1,11 +1,11 @@
 //! A job at its submitter: it floods a REQUEST, and gives the job to the site with the best offer.
 
-use super::offers::{Offer, Question};
+use super::offers::{Offer, Offers, Question};
 use super::relay::Kind;
 use super::{Aria, Timer};
 use crate::custody::{Command, Tenure};
 use crate::id::JobId;
-use crate::job::{Criterion, Failure, Job, News, Notice, Payload, Refusal};
+use crate::job::{Criterion, Failure, Job, News, Notice, Payload, Refusal, Scope};
 use crate::machine::Context;
 use crate::queue::{Cost, LocalScheduler};
 use crate::shared::Shared;
@@ -47,16 +47,24 @@ impl<S: LocalScheduler> Aria<S> {
             Some(Refusal::UnsupportedCriterion)
         } else if job.deadline.is_some_and(|deadline| deadline <= cx.now()) {
             Some(Refusal::DeadlinePassed)
+        } else if let Some(refusal) = self.site.refusal(job) {
+            Some(refusal)
         } else {
-            self.site.refusal(job)
+            let elsewhere = job.scope == Scope::Here && !self.site.suits(job);
+            elsewhere.then_some(Refusal::NoMatch)
         }
     }
 
-    /// Begins to collect offers for a job.
+    /// Begins to collect offers for a job. No other site is asked about a job that must run here.
     pub(super) fn search(&mut self, job: Shared<Job>, attempt: u32, cx: &mut dyn Context<Self>) {
         let id = job.get().id;
-        let flood = self.flood(Kind::Request, &job, Cost::MAX, cx);
-        let until = cx.now() + self.config.window;
+        let (flood, until) = match job.get().scope {
+            Scope::Here => (self.name_flood(Kind::Request, id), cx.now()),
+            Scope::Grid | Scope::Organisation => {
+                let flood = self.flood(Kind::Request, &job, Cost::MAX, cx);
+                (flood, cx.now() + self.config.window)
+            }
+        };
         let search = Search { job, attempt };
         self.searches.ask(Question::new(flood, search, until));
         cx.wake(until, Timer::Search(id));
@@ -77,6 +85,10 @@ impl<S: LocalScheduler> Aria<S> {
         else {
             return;
         };
+        // An offer for such a job is a liar's.
+        if about.job.get().scope == Scope::Here {
+            offers = Offers::default();
+        }
         // The submitter is a candidate like all others, but needs no messages (PROTOCOLS A2).
         if self.takes(about.job.get()) {
             let (cost, node) = (self.price(about.job.get(), cx), self.me);

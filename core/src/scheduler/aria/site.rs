@@ -1,7 +1,7 @@
 use crate::few::Few;
 use crate::id::OrganisationId;
 use crate::job::{Demand, Job, Refusal, Scope};
-use crate::queue::{LocalScheduler, QueuedJob};
+use crate::queue::{LocalScheduler, QueueError, QueuedJob};
 use crate::resource::{Capability, Dimensions};
 
 /// The most organisations that a site belongs to.
@@ -32,7 +32,7 @@ pub struct Membership {
 /// Which users a site serves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Serves {
-    /// All users, if the scope of the job is the whole grid.
+    /// All users, unless the scope of the job is an organisation.
     #[default]
     Everyone,
     /// Only users of its own organisations.
@@ -40,10 +40,10 @@ pub enum Serves {
 }
 
 impl Membership {
-    /// Whether a job may run here.
+    /// Whether a job may run here. Whether it may run nowhere else is not asked.
     pub fn allows(&self, job: &Job) -> bool {
         let member = self.organisations.contains(&job.submitter.organisation);
-        let open = self.serves == Serves::Everyone && job.scope == Scope::Grid;
+        let open = self.serves == Serves::Everyone && job.scope != Scope::Organisation;
         member || open
     }
 }
@@ -52,6 +52,12 @@ impl<S: LocalScheduler> Site<S> {
     /// Whether the site has what a job needs, and serves its submitter.
     pub(super) fn matches(&self, job: &Job) -> bool {
         self.membership.allows(job) && self.dimensions.matches(&self.capability, &job.requirement)
+    }
+
+    /// Whether the site could run a job if it were idle.
+    pub(super) fn suits(&self, job: &Job) -> bool {
+        let admitted = self.local.admits(&QueuedJob::from(job));
+        self.matches(job) && admitted != Err(QueueError::Unsuitable)
     }
 
     /// Whether the site would take a job now.

@@ -337,6 +337,7 @@ fn aria_refuses_what_is_out_of_bounds() {
                 c.rescheduling = Some(Rescheduling {
                     period,
                     jobs,
+                    adverts: aria::Adverts::Promising,
                     threshold,
                 });
             },

@@ -24,7 +24,7 @@ use crate::config::DelayConfig;
 use crate::config::{Config, Source};
 use crate::experiment::InputError;
 use crate::outcome::Estimates;
-use crate::schedulers::aria::{AriaConfig, ForwardName, PolicyName};
+use crate::schedulers::aria::{AriaConfig, PolicyName};
 use crate::schedulers::{Rules, Scheduler};
 
 /// The paper.
@@ -73,9 +73,8 @@ impl Setup {
                     // The overlay has settled before the first job, and P3 does not measure its traffic.
                     iteration: Some(Span::from_secs(7_200)),
                     warm_up: 300,
-                    forward: ForwardName::Unmatched,
                     lease: Some(Span::from_secs(600)),
-                    ..AriaConfig::default()
+                    ..AriaConfig::paper()
                 },
                 ..Rules::default()
             },

@@ -4,7 +4,9 @@ use gridweave_core::config;
 use gridweave_core::overlay::flood::Reach;
 use gridweave_core::overlay::{blatant, cyclon};
 use gridweave_core::queue::{Lateness, Policy};
-use gridweave_core::scheduler::aria::{Config, Forward, Overlay, Rescheduling, Taking};
+use gridweave_core::scheduler::aria::{
+    Adverts, Config, Forward, Gifts, Overlay, Rescheduling, Taking,
+};
 use gridweave_core::time::Span;
 
 use crate::config::error::ConfigError;
@@ -15,7 +17,7 @@ use crate::lasting::Lasting;
 use crate::schedulers::section::{Section, check_warm_up};
 
 section! {
-    /// How `aria` schedules.
+    /// How `aria` schedules. The defaults are those of [`Config::DEFAULT`]; a test compares them.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct AriaConfig {
         /// What decides at each site what runs next.
@@ -28,16 +30,22 @@ section! {
         pub inform_period: Span = Span::from_secs(300),
         /// How many jobs a site advertises at a time.
         pub inform_jobs: u8 = 2,
+        /// Which of the jobs that wait are advertised.
+        pub adverts: Adverts = Adverts::Promising,
         /// By how much the offer of another site must be better for a job to move there.
         pub threshold: Span = Span::from_secs(180),
         /// Whether the first better offer wins, or the best of all.
         pub taking: Taking = Taking::Best,
+        /// Whether a site takes a job that it would end later than it offered.
+        pub gifts: Gifts = Gifts::AsOffered,
         /// How the lateness of jobs with deadlines is counted.
         pub lateness: Lateness = Lateness::Marginal,
         /// Which nodes pass floods on.
         pub forward: ForwardName = ForwardName::Near,
         /// With `near`: within how many hops all nodes pass floods on.
         pub near_hops: u8 = 2,
+        /// With `near`: within how many hops nodes pass floods on at which the job would wait.
+        pub busy_hops: u8 = 2,
         /// How many hops a request goes at most.
         pub request_hops: u8 = Reach::REQUEST.ttl,
         /// To how many neighbours a node passes a request on.
@@ -96,12 +104,23 @@ impl PolicyName {
     }
 }
 
+names!(Adverts {
+    Neediest = "neediest",
+    Promising = "promising",
+});
+
+names!(Gifts {
+    All = "all",
+    AsOffered = "as-offered",
+});
+
 names!(Taking {
     Best = "best",
     First = "first",
 });
 
 names!(Lateness {
+    Waiting = "waiting",
     Marginal = "marginal",
     Literal = "literal",
 });
@@ -112,7 +131,7 @@ words! {
     pub enum ForwardName {
         /// Nodes that cannot run the job, as in P3.
         Unmatched = "unmatched",
-        /// Nodes that cannot run the job, and all nodes within `near_hops`.
+        /// Nodes that cannot run the job, and all nodes within `near_hops`, and busy ones within `busy_hops`.
         #[default]
         Near = "near",
         /// All nodes.
@@ -156,6 +175,17 @@ impl Section for AriaConfig {
 }
 
 impl AriaConfig {
+    /// The rules of the paper, with those of PROTOCOLS where it is silent.
+    pub(crate) fn paper() -> Self {
+        Self {
+            adverts: Rescheduling::PAPER.adverts,
+            gifts: Config::PAPER.gifts,
+            lateness: Config::PAPER.lateness,
+            forward: ForwardName::Unmatched,
+            ..Self::default()
+        }
+    }
+
     /// The key from which a node gets this field.
     pub(super) fn key_of(error: &config::ConfigError) -> Option<&'static str> {
         Some(match (error.part, error.field) {
@@ -201,15 +231,23 @@ impl AriaConfig {
             },
             forward: match self.forward {
                 ForwardName::Unmatched => Forward::Unmatched,
-                ForwardName::Near => Forward::Near(self.near_hops),
+                ForwardName::Near if self.busy_hops <= self.near_hops => {
+                    Forward::Near(self.near_hops)
+                }
+                ForwardName::Near => Forward::Wide {
+                    near: self.near_hops,
+                    busy: self.busy_hops,
+                },
                 ForwardName::Always => Forward::Always,
             },
             window: self.window,
             taking: self.taking,
+            gifts: self.gifts,
             rounds: self.rounds,
             rescheduling: self.reschedule.then_some(Rescheduling {
                 period: self.inform_period,
                 jobs: self.inform_jobs,
+                adverts: self.adverts,
                 threshold: self.threshold,
             }),
             lateness: self.lateness,
@@ -217,5 +255,34 @@ impl AriaConfig {
             max_delay: self.max_delay,
             ..Config::DEFAULT
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_settings_nodes_have_the_rules_that_they_have_outside_the_simulator() {
+        let rules = AriaConfig::default().for_machines(&NetworkConfig::default(), &[]);
+        let expected = Config {
+            // How often ants set out, and how long leases are, depends on the faults.
+            overlay: rules.overlay,
+            lease: rules.lease,
+            ..Config::DEFAULT
+        };
+        assert_eq!(rules, expected);
+        assert!(matches!(rules.overlay, Overlay::Blatant(_)));
+    }
+
+    #[test]
+    fn the_rules_of_the_paper_are_those_of_the_core() {
+        let rules = AriaConfig::paper().for_machines(&NetworkConfig::default(), &[]);
+        let expected = Config {
+            overlay: rules.overlay,
+            lease: rules.lease,
+            ..Config::PAPER
+        };
+        assert_eq!(rules, expected);
     }
 }

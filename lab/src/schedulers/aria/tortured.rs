@@ -6,11 +6,11 @@ use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::{Demand, Job};
 use gridweave_core::overlay::flood::Reach;
 use gridweave_core::overlay::{blatant, cyclon};
-use gridweave_core::queue::{Policy, SiteQueue};
+use gridweave_core::queue::{Lateness, Policy, SiteQueue};
 use gridweave_core::resource::{Capability, Dimensions, Kind, Speed};
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::aria::{
-    Config, Forward, Membership, Overlay, Rescheduling, Site, Taking,
+    Adverts, Config, Forward, Gifts, Membership, Overlay, Rescheduling, Site, Taking,
 };
 use gridweave_core::time::Span;
 
@@ -45,8 +45,9 @@ fn rules(scenario: &Scenario) -> Config {
         },
         request: Reach { ttl: 5, fan_out: 4 },
         inform: Reach { ttl: 4, fan_out: 2 },
-        forward: match dice.below(3) {
+        forward: match dice.below(4) {
             0 => Forward::Unmatched,
+            2 => Forward::Wide { near: 1, busy: 3 },
             1 => Forward::Near(2),
             _ => Forward::Always,
         },
@@ -55,10 +56,22 @@ fn rules(scenario: &Scenario) -> Config {
             true => Taking::Best,
             false => Taking::First,
         },
+        gifts: match dice.percent(50) {
+            true => Gifts::AsOffered,
+            false => Gifts::All,
+        },
+        lateness: match dice.percent(50) {
+            true => Lateness::Literal,
+            false => Lateness::Marginal,
+        },
         pause: Span::from_secs(3),
         rescheduling: dice.percent(80).then_some(Rescheduling {
             period: Span::from_secs(10),
             jobs: 2,
+            adverts: match dice.percent(50) {
+                true => Adverts::Promising,
+                false => Adverts::Neediest,
+            },
             threshold: Span::from_secs(3),
         }),
         lease: LEASE,
@@ -116,7 +129,9 @@ impl Subject for Node {
         ("Request", 200),
         ("Accept", 50),
         ("Inform", 64),
-        ("Custody.Give", 5),
+        // Three sites may refuse a job that they would end later than they offered.
+        ("Custody.Give", 8),
+        ("Custody.Answer", 8),
         ("Custody.Report", 8),
         ("Custody.Verdict", 8),
     ]];

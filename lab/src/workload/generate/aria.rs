@@ -50,6 +50,8 @@ section! {
         pub shortest: Span = Span::from_secs(60 * 60),
         /// The longest estimate; what is drawn above it is drawn again.
         pub longest: Span = Span::from_secs(240 * 60),
+        /// What becomes of an estimate that is drawn beyond these bounds.
+        pub beyond: Beyond = Beyond::Redraw,
         /// The largest error of estimates, as a part of the estimate: P3's epsilon, from 0 to 0.5.
         pub accuracy: f64 = 0.1,
         /// On which side of the estimate actual run times are.
@@ -58,6 +60,18 @@ section! {
         pub deadline_slack: u32 = 0,
         /// What happens to jobs that no node can run.
         pub infeasible: Infeasible = Infeasible::Redraw,
+    }
+}
+
+words! {
+    /// What becomes of an estimate beyond its bounds (PROTOCOLS A6).
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Beyond {
+        /// It is drawn again.
+        #[default]
+        Redraw = "redraw",
+        /// It is moved to the bound.
+        Clamp = "clamp",
     }
 }
 
@@ -231,6 +245,9 @@ impl Aria {
     fn draw_estimate(&self, rng: &mut Stream) -> Span {
         let (mean, deviation) = (draw::seconds(self.mean), draw::seconds(self.deviation));
         let normal = Normal::new(mean, deviation).expect("a span in seconds is finite");
+        if self.beyond == Beyond::Clamp {
+            return draw::rounded(normal.sample(rng)).clamp(self.shortest, self.longest);
+        }
         let within = (0..MOST_REDRAWS)
             .map(|_| draw::rounded(normal.sample(rng)))
             .find(|estimate| (self.shortest..=self.longest).contains(estimate));

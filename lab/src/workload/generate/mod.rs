@@ -21,7 +21,7 @@ mod desktop;
 mod draw;
 mod grid5000;
 
-pub use aria::{Aria, Drift, actual_run_time};
+pub use aria::{Aria, Beyond, Drift, actual_run_time};
 pub use desktop::{Desktop, Variety};
 pub use grid5000::Grid5000Like;
 

@@ -42,6 +42,7 @@ const CONFIG: Config = Config {
     rescheduling: Some(Rescheduling {
         period: Span::from_secs(256),
         jobs: 1,
+        adverts: Adverts::Neediest,
         threshold: Span::from_secs(30),
     }),
     lease: Span::from_secs(600),
@@ -51,7 +52,7 @@ const CONFIG: Config = Config {
     tasks: 2,
     held: 3,
     floods: 16,
-    ..Config::DEFAULT
+    ..Config::PAPER
 };
 
 /// What a node did: its effects, with records only by their keys, and without timers.

@@ -231,3 +231,51 @@ fn a_leaver_gives_away_waiting_jobs_and_then_leaves_the_overlay() {
     bench.ring_until(606);
     assert_eq!(bench.machine().links().neighbours(), []);
 }
+
+/// A site that advertises only jobs that may gain, and that has a job which starts at `starts`.
+fn promising(starts: u64) -> Bench {
+    let rules = Rescheduling {
+        adverts: Adverts::Promising,
+        ..CONFIG.rescheduling.unwrap()
+    };
+    let config = Config {
+        rescheduling: Some(rules),
+        lease: Span::from_secs(20_000),
+        ..CONFIG
+    };
+    let build = move || site(config, starts, Membership::default());
+    let (mut bench, _) = Bench::started(Time::ZERO, build);
+    bench.granted(100_000);
+    bench
+}
+
+/// How many neighbours got an advert until then.
+fn adverts_until(bench: &mut Bench, until: u64) -> usize {
+    let did = bench.ring_until(until);
+    let informs = did
+        .iter()
+        .filter(|it| matches!(it, Send(_, Message::Inform { .. })));
+    informs.count()
+}
+
+#[test]
+fn a_job_that_starts_before_a_move_could_gain_the_threshold_is_not_advertised() {
+    assert_eq!(adverts_until(&mut promising(30), 29), 0);
+    assert_eq!(adverts_until(&mut promising(31), 29), 2);
+}
+
+#[test]
+fn a_job_that_no_site_wants_is_advertised_after_pauses_that_double() {
+    let mut bench = promising(20_000);
+    for (until, adverts) in [
+        (1, 2),
+        (256, 0),
+        (257, 2),
+        (768, 0),
+        (769, 2),
+        (1792, 0),
+        (1793, 2),
+    ] {
+        assert_eq!(adverts_until(&mut bench, until), adverts, "{until}");
+    }
+}

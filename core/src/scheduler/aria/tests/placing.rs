@@ -1,7 +1,7 @@
 //! A job at its submitter.
 
 use super::*;
-use crate::job::Criterion;
+use crate::job::{Criterion, Scope};
 
 #[test]
 fn a_job_is_persisted_before_its_request_is_flooded() {
@@ -270,4 +270,57 @@ fn a_granted_job_is_cancelled_when_its_site_confirms_or_its_lease_ends() {
     bench.cancel();
     let did = bench.hear(1, notify(1, 0, ended(Ending::Done)));
     assert_eq!(did[..3], last(News::Finished)[..]);
+}
+
+fn here() -> Job {
+    let mut here = job();
+    here.scope = Scope::Here;
+    here
+}
+
+#[test]
+fn a_job_that_must_run_here_is_queued_at_its_submitter_without_a_message() {
+    let mut bench = Bench::idle();
+    assert_eq!(bench.obey(Command::submit(here())), [Persist(TASK)]);
+    // A liar's offer changes nothing.
+    bench.hear(1, accept(flood(0, 1), -1));
+    let did = bench.ring_until(0);
+    let expected = [
+        Persist(TASK),
+        Persist(HELD),
+        Persist(TASK),
+        Tell(News::accepted(second(0))),
+        Persist(HELD),
+        started(600),
+    ];
+    assert_eq!(did, expected);
+}
+
+#[test]
+fn a_job_that_must_run_here_is_never_advertised() {
+    let mut bench = Bench::busy();
+    bench.obey(Command::submit(here()));
+    bench.ring_until(0);
+    assert_eq!(bench.machine().site().local.waiting().len(), 1);
+    assert_eq!(bench.ring_until(590), []);
+    assert_eq!(bench.machine().counts().moved, 0);
+}
+
+#[test]
+fn a_job_that_must_run_here_is_refused_where_it_can_never_run() {
+    let mut bench = Bench::submitting();
+    let did = bench.obey(Command::submit(here()));
+    assert_eq!(did, refused(Refusal::NoMatch));
+    assert!(bench.host.records().is_empty());
+}
+
+#[test]
+fn no_other_site_offers_for_or_takes_a_job_that_must_run_at_its_submitter() {
+    let mut bench = Bench::idle();
+    let did = bench.hear(OWNER, asked(here()));
+    let answers = did.iter().filter(|it| matches!(it, Send(OWNER, _)));
+    assert_eq!(answers.count(), 0);
+    let did = bench.hear(OWNER, assign(here(), OWNER, 1, 0));
+    let no = ack(1, 0, Answer::NotTaken(Refused::NoMatch));
+    assert_eq!(did, [Send(OWNER, no)]);
 }

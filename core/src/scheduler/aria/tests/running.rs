@@ -63,6 +63,7 @@ fn a_site_serves_only_the_users_that_its_membership_allows() {
     assert!(!answers(&open, 4, Scope::Organisation));
     assert!(answers(&closed, 3, Scope::Grid) && answers(&closed, 3, Scope::Organisation));
     assert!(!answers(&closed, 4, Scope::Grid));
+    assert!(answers(&open, 4, Scope::Here) && !answers(&closed, 4, Scope::Here));
     // A site does not take a job of a user that it does not serve.
     let mut bench = Bench::submitting();
     let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
@@ -240,4 +241,73 @@ fn the_end_of_an_attempt_that_does_not_run_changes_nothing() {
     let done = Send(OWNER, notify(1, 0, ended(Ending::Done)));
     assert_eq!(bench.end(Outcome::Done), [Persist(HELD), done]);
     assert_eq!(bench.machine().attempt(JOB), None);
+}
+
+/// An idle site that keeps to what it offers, and that has offered to end the job after a hundred seconds.
+fn promised() -> Bench {
+    let (gifts, none) = (Gifts::AsOffered, Membership::default());
+    let config = Config { gifts, ..CONFIG };
+    let (mut bench, _) = Bench::started(Time::ZERO, move || site(config, 0, none.clone()));
+    let offered = bench.hear(OWNER, asked(job()));
+    assert!(matches!(
+        offered[..],
+        [Send(OWNER, Message::Accept { .. }), ..]
+    ));
+    bench
+}
+
+#[test]
+fn a_site_refuses_a_job_that_it_would_end_later_than_it_offered() {
+    let mut bench = promised();
+    bench.hear(OWNER, assign(named(8), OWNER, 1, 0));
+    let name = JobId::new(8);
+    let granting = custody::Message::Verdict {
+        job: name,
+        term: term(1, 0),
+        claim: FIRST,
+        ruling: granted(600),
+    };
+    bench.hear(OWNER, Message::Custody(granting));
+    let no = ack(1, 0, Answer::NotTaken(Refused::Outdated));
+    assert_eq!(
+        bench.hear(OWNER, assign(job(), OWNER, 1, 0)),
+        [Send(OWNER, no)]
+    );
+}
+
+#[test]
+fn a_site_takes_a_job_as_it_offered_it() {
+    let mut bench = promised();
+    let did = bench.at(5).hear(OWNER, assign(job(), OWNER, 1, 0));
+    assert_eq!(did, [Persist(HELD), Send(OWNER, notify(1, 0, waiting(5)))]);
+}
+
+#[test]
+fn a_job_that_three_sites_refused_is_taken_at_any_cost() {
+    let mut bench = promised();
+    bench.hear(OWNER, assign(named(8), OWNER, 1, 0));
+    let did = bench.hear(OWNER, assign(job(), OWNER, 4, 0));
+    assert_eq!(did.first(), Some(&Persist(HELD)));
+}
+
+#[test]
+fn a_busy_site_passes_a_request_on_farther_than_an_idle_one() {
+    let asked_from = |hops: u8, free_from| {
+        let forward = Forward::Wide { near: 1, busy: 2 };
+        let config = Config { forward, ..CONFIG };
+        let build = move || site(config, free_from, Membership::default());
+        let (mut bench, _) = Bench::started(Time::ZERO, build);
+        let Message::Request { mut header, job } = asked(job()) else {
+            unreachable!("it is a request");
+        };
+        header.hops = hops;
+        let did = bench.hear(OWNER, Message::Request { header, job });
+        let onward = did
+            .iter()
+            .filter(|it| matches!(it, Send(_, Message::Request { .. })));
+        onward.count() > 0
+    };
+    assert!(asked_from(1, 0) && asked_from(1, 1000));
+    assert!(!asked_from(2, 0) && asked_from(2, 1000));
+    assert!(!asked_from(3, 1000));
 }

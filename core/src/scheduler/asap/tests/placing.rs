@@ -481,6 +481,10 @@ fn an_unsupported_job_is_refused_with_the_reason_and_leaves_no_state() {
             Refusal::UnsupportedScope,
         ),
         (
+            with(&|job| job.scope = Scope::Here),
+            Refusal::UnsupportedScope,
+        ),
+        (
             with(&|job| job.requirement = Requirement::any().with(memory, 1)),
             Refusal::UnknownDimension(0),
         ),

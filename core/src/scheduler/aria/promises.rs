@@ -1,0 +1,91 @@
+//! What a site offered lately. A job for which it asked less than it would now was offered a place that is gone.
+
+use alloc::vec::Vec;
+
+use super::Aria;
+use super::config::Gifts;
+use crate::custody::Gift;
+use crate::id::JobId;
+use crate::job::Job;
+use crate::machine::Context;
+use crate::queue::{Cost, LocalScheduler};
+use crate::time::{Span, Time};
+
+/// The most offers that a site remembers; it forgets the oldest first.
+pub const MOST_PROMISES: usize = 256;
+
+/// A job that was given away so often is taken wherever it comes, so that it finds a site within the rounds of its home.
+const MOST_REFUSALS: u32 = 3;
+
+/// The last offers, one for each job, in the order of jobs.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Promises(Vec<Promise>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Promise {
+    job: JobId,
+    at: Time,
+    cost: Cost,
+}
+
+impl Promises {
+    pub(super) const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        self.0.len() <= MOST_PROMISES && self.0.is_sorted_by(|a, b| a.job < b.job)
+    }
+
+    fn make(&mut self, promise: Promise) {
+        match self.0.binary_search_by_key(&promise.job, |it| it.job) {
+            Ok(index) => {
+                if let Some(known) = self.0.get_mut(index) {
+                    *known = promise;
+                }
+            }
+            Err(index) => {
+                let full = self.0.len() >= MOST_PROMISES;
+                self.0.insert(index, promise);
+                let oldest = self.0.iter().enumerate().min_by_key(|(_, it)| it.at);
+                if let Some((oldest, _)) = oldest.filter(|_| full) {
+                    self.0.remove(oldest);
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, job: JobId) -> Option<Promise> {
+        let index = self.0.binary_search_by_key(&job, |it| it.job).ok()?;
+        Some(self.0.remove(index))
+    }
+}
+
+impl<S: LocalScheduler> Aria<S> {
+    /// Remembers an offer, if the site keeps to what it offers.
+    pub(super) fn promise(&mut self, job: JobId, cost: Cost, at: Time) {
+        if self.config.gifts == Gifts::AsOffered {
+            self.promises.make(Promise { job, at, cost });
+        }
+    }
+
+    /// Whether a job that is given to this site would be done later here than the site offered, by more than the window
+    /// for offers, and may still find another site.
+    pub(super) fn breaks_promise(&mut self, gift: &Gift, cx: &mut dyn Context<Self>) -> bool {
+        let job: &Job = gift.job.get();
+        let Some(promise) = self.promises.take(job.id) else {
+            return false;
+        };
+        if gift.given() > MOST_REFUSALS {
+            return false;
+        }
+        // The time until a job is done shrinks as time goes on; its lateness does not.
+        let passed = match job.deadline {
+            None => cx.now() - promise.at,
+            Some(_) => Span::ZERO,
+        };
+        let offered = i128::from(promise.cost.as_micros()) - i128::from(passed.as_micros());
+        let grace = i128::from(self.config.window.as_micros());
+        i128::from(self.price(job, cx).as_micros()) > offered + grace
+    }
+}
