@@ -1,11 +1,15 @@
 //! Figure 4: how deadlines are met.
 
 use super::{Planned, Scenario, Setup};
+use crate::config::Config;
 use crate::experiment::InputError;
 use crate::outcome::Outcome;
 use crate::reproduce::statistics::mean;
 use crate::reproduce::{Cell, Claim, Finished, Part, Report, Rules, Sample, Table, part};
+use crate::schedulers::aria::ForwardName;
+use crate::workload::generate::Beyond;
 use gridweave_core::queue::Lateness;
+use gridweave_core::time::Span;
 
 pub(super) const FIG4: Part<Setup> = part("fig4", "Figure 4: deadline scheduling", plan, report);
 
@@ -19,8 +23,35 @@ const CASES: [(Scenario, f64); 4] = [
 
 /// How lateness is counted, with its name and the suffix of runs.
 const READINGS: [(Lateness, &str, &str); 2] = [
-    (Lateness::Marginal, "marginal", ""),
-    (Lateness::Literal, "literal", "-literal"),
+    (Lateness::Marginal, "marginal", "-marginal"),
+    (Lateness::Literal, "literal", ""),
+];
+
+/// What else might make the paper's numbers, each with its suffix of runs; all with the literal reading.
+const TRIED: [(&str, &str, fn(&mut Config)); 6] = [
+    ("as above", "", |_| {}),
+    ("offers collected for 60 s (A3)", "-window", |config| {
+        config.rules.aria.window = Span::from_secs(60);
+    }),
+    ("all nodes pass floods on (A1)", "-always", |config| {
+        config.rules.aria.forward = ForwardName::Always;
+    }),
+    (
+        "estimates clamped to their bounds (A6)",
+        "-clamped",
+        |config| {
+            config.workload.aria.beyond = Beyond::Clamp;
+        },
+    ),
+    ("the running job not counted (A10)", "-waiting", |config| {
+        config.rules.aria.lateness = Lateness::Waiting;
+    }),
+    ("all four", "-tried", |config| {
+        config.rules.aria.window = Span::from_secs(60);
+        config.rules.aria.forward = ForwardName::Always;
+        config.workload.aria.beyond = Beyond::Clamp;
+        config.rules.aria.lateness = Lateness::Waiting;
+    }),
 ];
 
 fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
@@ -31,7 +62,15 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
             })
         })
     });
-    Ok(runs.collect())
+    let tried = TRIED.iter().flat_map(|(_, suffix, change)| {
+        CASES.iter().map(move |(scenario, _)| {
+            setup.changed(*scenario, suffix, |config| {
+                config.rules.aria.lateness = Lateness::Literal;
+                change(config);
+            })
+        })
+    });
+    Ok(runs.chain(tried).collect())
 }
 
 /// By how many minutes jobs were early, or if `late`, by how many minutes the late ones were late.
@@ -50,6 +89,10 @@ fn minutes(run: &Finished, late: bool) -> Option<f64> {
     mean(&minutes)
 }
 
+fn missed(run: &Finished) -> f64 {
+    run.summary.deadlines.map_or(0.0, |kept| kept.missed as f64)
+}
+
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut table = Table::new(
         "fig4",
@@ -58,8 +101,6 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     );
     for ((_, reading, _), samples) in READINGS.iter().zip(samples.chunks(CASES.len())) {
         for ((scenario, published), sample) in CASES.iter().zip(samples) {
-            let missed =
-                |run: &Finished| run.summary.deadlines.map_or(0.0, |kept| kept.missed as f64);
             let rules = match reading {
                 &"literal" => Rules::Paper,
                 _ => Rules::Ours,
@@ -76,6 +117,22 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             table.push_by(rules, row);
         }
     }
+    let mut tried = Table::new(
+        "fig4-tried",
+        "missed deadlines under what else might make the published numbers, lateness read literally",
+        "tried | Deadline | iDeadline | DeadlineH | iDeadlineH",
+    );
+    let published = CASES.map(|(_, published)| Cell::exact(published, 0));
+    tried.push_by(
+        Rules::Other,
+        [vec!["published".into()], published.into()].concat(),
+    );
+    let beyond = samples.chunks(CASES.len()).skip(READINGS.len());
+    for ((title, ..), samples) in TRIED.iter().zip(beyond) {
+        let mut row: Vec<Cell> = vec![(*title).into()];
+        row.extend(samples.iter().map(|sample| sample.mean(1, &missed)));
+        tried.push(row);
+    }
     let notes = [
         "published besides: the time by which deadlines are met hardly changes with rescheduling; that by which they are missed is halved",
         "literal: the cost of a site is the sum over its whole queue, as printed, so that a site with many jobs in time asks less than an idle one (A9); marginal: what the job adds",
@@ -88,9 +145,9 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             false => claim.or_above(50.0),
         };
         claim
-            .because("P3 does not say how it draws deadlines and redraws jobs with rare requirements; without rescheduling it misses two to three times as many as we can make it miss by its own formula")
+            .because("P3 does not say for how long offers are collected: with 60 s in the place of our 5 s (A3) about as many deadlines are missed as published, since more jobs choose by offers that are out of date; the table of what was tried has the figures")
             .judge(&table, CASES.len() + number, "measured missed")
     });
     let findings: Vec<_> = findings.collect();
-    Report::new([table], &notes, setup.size.caveat()).judged(findings)
+    Report::new([table, tried], &notes, setup.size.caveat()).judged(findings)
 }

@@ -30,8 +30,7 @@ pub(super) const FIG5: Part<Setup> = part(
     "Figure 5: idle nodes in an expanding network",
     |setup| setup.all(&EXPANDING),
     |setup, samples| {
-        let published =
-            "published as curves only: with rescheduling nodes that join are used sooner";
+        let published = "published as curves only: with rescheduling nodes that join are used sooner; but not all of them are needed: what iExpanding has more idle than iMixed, and Expanding more than Mixed, are nodes that joined and stayed idle";
         report(setup, samples, "fig5", published, |table| {
             vec![
                 Claim::sentence(
