@@ -1,5 +1,6 @@
 //! What a commit costs in messages and time: one coordinator, some nodes, a constant delay.
 
+use gridweave_core::admission::Needs;
 use gridweave_core::commit::{
     Candidate, Command, Config, Everyone, Node, Notice, Permission, coordinator,
 };
@@ -41,6 +42,7 @@ pub fn measure(nodes: u32) -> Cost {
     let place = coordinator::Command::Place {
         job: JobId::new(1),
         submitter: Submitter::default(),
+        needs: Needs::NOTHING,
         candidates: vec![Candidate {
             interval: Interval::starting(start, Span::from_secs(60))
                 .expect("a minute is not empty"),

@@ -117,6 +117,8 @@ canaries! {
     StartedUnpermitted in "commit::participant",
     /// Any node is obeyed, and not only the coordinator of a job.
     AnyoneObeyed in "commit::participant",
+    /// Every node is taken to have what a job requires, and to admit it.
+    EveryNodeSuits in "admission",
     /// When a trial fails, the nodes that voted are not told.
     VotersNotTold in "commit::coordinator",
     /// A commit is decided on though a lease may end before it arrives.

@@ -151,6 +151,7 @@ macro_rules! canary {
     };
 }
 
+pub mod admission;
 #[cfg(all(feature = "alloc", feature = "serde"))]
 mod bounded;
 #[cfg(feature = "alloc")]

@@ -14,6 +14,7 @@
 
 use core::num::NonZeroU32;
 
+use crate::admission::Stated;
 use crate::time::{Interval, Span};
 
 /// A place in the space of network delays: a point, and the height of the node's own line above it (PROTOCOLS 6).
@@ -63,7 +64,7 @@ impl Coordinate {
 }
 
 /// What a node tells its peers about itself.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Profile {
     /// Where it is.
@@ -81,6 +82,8 @@ pub struct Profile {
     /// The delay within which there are about as many idle nodes as it may have links to near ones, in microseconds
     /// rounded up; a small one means a dense place. `None` if it knows too few nodes, or does not tell.
     pub radius: Option<NonZeroU32>,
+    /// What it has, and whose jobs it admits.
+    pub stated: Stated,
 }
 
 impl Profile {
@@ -103,6 +106,7 @@ impl Default for Profile {
             free: Interval::ALWAYS,
             note: 0,
             radius: None,
+            stated: Stated::NOTHING,
         }
     }
 }

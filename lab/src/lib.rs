@@ -21,6 +21,7 @@
 pub mod config;
 pub mod experiment;
 pub mod grid;
+pub mod kinds;
 mod lasting;
 mod memory;
 pub mod outcome;

@@ -16,6 +16,7 @@
 //! let submissions = Submissions {
 //!     grid: &Grid::Uniform(4),
 //!     workload: &Workload { jobs, ..Workload::default() },
+//!     kinds: None,
 //!     estimates: Estimates::Exact,
 //!     criterion: Criterion::Soonest,
 //! };
@@ -33,10 +34,11 @@ use gridweave_core::machine::Machine;
 use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};
 use gridweave_sim::engine::{Simulated, Simulation};
-use gridweave_sim::hosting::{self, Fate, Jobs, Replay, Rooms, Wish};
+use gridweave_sim::hosting::{self, Asks, Fate, Jobs, Replay, Rooms, Wish};
 use gridweave_sim::monitor::Monitor;
 
 use crate::grid::Grid;
+use crate::kinds::Kinds;
 use crate::outcome::{Estimates, Outcome};
 use crate::picture::{Drawn, Picture};
 use crate::run::{Faults, Placement, Run};
@@ -56,6 +58,8 @@ pub struct Submissions<'a> {
     pub grid: &'a Grid,
     /// The jobs.
     pub workload: &'a Workload,
+    /// The kinds of nodes, if nodes differ and jobs take them whole.
+    pub kinds: Option<&'a Kinds>,
     /// How estimates are made from run times.
     pub estimates: Estimates,
     /// The criterion of all jobs.
@@ -111,6 +115,11 @@ impl Jobs for Submissions<'_> {
             },
             // Torture holds schedulers to what a job allows; `flood` knows no such limit.
             reruns: u32::MAX,
+            asks: self
+                .kinds
+                .and_then(|_| self.job(job))
+                .map(|job| Asks::of(&job))
+                .unwrap_or_default(),
         }
     }
 
@@ -205,6 +214,7 @@ where
     };
     let replay = Replay {
         rooms: submissions.rooms(),
+        grounds: submissions.kinds.map(Kinds::grounds),
         seed: hosting.seed,
         patience: hosting.patience,
         until: hosting.until,

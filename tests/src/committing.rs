@@ -1,6 +1,7 @@
 //! The commit protocol in runs that are too long for a model checker: ten coordinators and ten participants, with
 //! crashes, over a bad network.
 
+use gridweave_core::admission::Needs;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::invariants::{Executions, Observation};
@@ -278,6 +279,7 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
         let place = coordinator::Command::Place {
             job: JobId::new(job),
             submitter: Submitter::default(),
+            needs: Needs::NOTHING,
             candidates: vec![first, second],
             spares: participants.clone(),
             payload: Payload::EMPTY,

@@ -8,9 +8,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The tables of a configuration, each with the struct that has its keys.
-const TABLES: [(&str, &str, &str); 12] = [
+const TABLES: [(&str, &str, &str); 14] = [
     ("grid", "lab/src/config/mod.rs", "GridConfig"),
+    ("[grid.kinds]", "lab/src/config/kind.rs", "KindConfig"),
     ("workload", "lab/src/config/workload.rs", "WorkloadConfig"),
+    (
+        "[workload.requires]",
+        "lab/src/config/kind.rs",
+        "RequiresConfig",
+    ),
     ("workload.aria", "lab/src/workload/generate/aria.rs", "Aria"),
     (
         "workload.desktop",

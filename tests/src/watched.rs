@@ -24,7 +24,7 @@ use gridweave_core::scheduler::asap::{Asap, Bootstrap, Config};
 use gridweave_core::time::{Span, Time};
 use gridweave_lab::overlay::warmed_up;
 use gridweave_sim::engine::{Checking, Simulated, Simulation};
-use gridweave_sim::hosting::{Invariant, Rooms, Terms, Watch, Wish};
+use gridweave_sim::hosting::{Asks, Invariant, Rooms, Terms, Watch, Wish};
 use gridweave_sim::network::Network;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -262,6 +262,7 @@ impl<M: Watched> Grid<M> {
             nodes: count,
             takes: None,
             reruns: RERUNS.into(),
+            asks: Asks::default(),
         });
         number
     }

@@ -18,8 +18,8 @@ use gridweave_core::commit::Command;
 use gridweave_core::time::Span;
 use gridweave_lab::schedulers::Scheduler::{self, Aria, Asap, Criteria, Desktop};
 use gridweave_lab::torture::Invariant::{
-    Bounded, Drained, NoRerun, OneExecution, Outcome, Overlay, Purpose, Quiet, Room, State, Thrift,
-    TrueWord, Withdrawn,
+    Admitted, Bounded, Drained, NoRerun, OneExecution, Outcome, Overlay, Purpose, Quiet, Room,
+    State, Thrift, TrueWord, Withdrawn,
 };
 use gridweave_lab::torture::{Invariant, Request, run};
 use gridweave_tests::committing::{self, Weather, stormy};
@@ -214,6 +214,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (OfferBeyondTheHorizon, Torture(Asap, &[Outcome]), 400),
     (SilenceWaitedFor, Torture(Criteria, &[Bounded, Outcome]), 20),
     (DrainedTooSoon, Torture(Asap, &[Drained]), 400),
+    (EveryNodeSuits, Torture(Asap, &[Admitted]), 20),
     (DroppedJobKeepsItsRoom, Torture(Aria, &[Outcome]), 20),
     (LastOfferFirst, Torture(Aria, &[State]), 20),
     (TakenBackAsBefore, Torture(Aria, &[Withdrawn]), 400),

@@ -1,7 +1,10 @@
+use crate::admission::{Needs, Stated};
 use crate::config::{ConfigError, Limits};
 use crate::job::Submitter;
 use crate::machine::Data;
+use crate::resource::Dimensions;
 use crate::rng::Choose;
+use crate::shared::Shared;
 use crate::time::{Span, Time};
 
 /// The times and limits of the protocol, the same on all nodes.
@@ -265,6 +268,16 @@ pub trait Policy: Data {
 
     /// Whether this node runs jobs of this submitter.
     fn accepts(&self, submitter: &Submitter) -> bool;
+
+    /// What this node has and whose jobs it admits, as it tells its peers. It holds itself to that as well.
+    fn stated(&self) -> &Stated {
+        Stated::nothing()
+    }
+
+    /// The dimensions in which jobs may require something; all nodes of a grid have the same.
+    fn dimensions(&self) -> Option<&Dimensions> {
+        None
+    }
 }
 
 /// Every submitter may do everything.
@@ -278,5 +291,51 @@ impl Policy for Everyone {
 
     fn accepts(&self, _: &Submitter) -> bool {
         true
+    }
+}
+
+/// Every submitter may submit; which jobs a node runs depends on what it has and on their organisations.
+///
+/// ```
+/// use gridweave_core::admission::{Admission, Attributes, Stated};
+/// use gridweave_core::commit::{Policy, Selective};
+/// use gridweave_core::id::{OrganisationId, UserId};
+/// use gridweave_core::job::Submitter;
+/// use gridweave_core::resource::Dimensions;
+/// use gridweave_core::shared::Shared;
+///
+/// let dimensions = Shared::new(Dimensions::new(&[])?);
+/// let (organisation, admission) = (OrganisationId::new(1), Admission::Own);
+/// let stated = Stated::new(Attributes { organisation, admission, ..Attributes::default() });
+/// let policy = Selective { dimensions, stated };
+/// assert!(policy.accepts(&Submitter { user: UserId::new(7), organisation }));
+/// assert!(!policy.accepts(&Submitter::NOBODY));
+/// # Ok::<(), gridweave_core::resource::DimensionError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Selective {
+    /// The dimensions of the grid.
+    pub dimensions: Shared<Dimensions>,
+    /// What the node has, and whose jobs it admits.
+    pub stated: Stated,
+}
+
+impl Policy for Selective {
+    fn may_submit(&self, _: &Submitter) -> bool {
+        true
+    }
+
+    fn accepts(&self, submitter: &Submitter) -> bool {
+        let none = Needs::NOTHING;
+        let judged = self.stated.suits(None, submitter.organisation, &none);
+        judged.is_ok()
+    }
+
+    fn stated(&self) -> &Stated {
+        &self.stated
+    }
+
+    fn dimensions(&self) -> Option<&Dimensions> {
+        Some(self.dimensions.get())
     }
 }

@@ -2,6 +2,7 @@ use core::fmt;
 
 use alloc::vec::Vec;
 
+use crate::admission::Needs;
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Outcome, Payload, Submitter};
 use crate::schedule::Attempt;
@@ -50,6 +51,8 @@ pub enum Message {
         lease: Span,
         /// The user and organisation that submitted the job.
         submitter: Submitter,
+        /// What the job needs of the receiver, beside its time.
+        needs: Needs,
         /// What the host that runs the job is told.
         payload: Payload,
     },
@@ -63,10 +66,10 @@ pub enum Message {
     },
     /// To a coordinator: the time is not held.
     Refused {
-        /// The attempt that gets no hold.
-        attempt: Attempt,
         /// Why the time is not held.
         reason: Refused,
+        /// The attempt that gets no hold.
+        attempt: Attempt,
         /// The earliest start at which the job would fit, if there is one.
         next_free: Option<Time>,
     },
@@ -226,6 +229,8 @@ pub enum Refused {
     Foreign,
     /// This node takes no new jobs: it drains or leaves.
     Draining,
+    /// This node lacks what the job requires.
+    Lacking,
 }
 
 impl Refused {
@@ -241,6 +246,7 @@ impl Refused {
             Self::NotAccepted => "the node does not run jobs of this submitter",
             Self::Foreign => "another coordinator has a job of this name",
             Self::Draining => "the node takes no new jobs",
+            Self::Lacking => "the node lacks what the job requires",
         }
     }
 }

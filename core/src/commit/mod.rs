@@ -40,6 +40,7 @@
 //! # Example
 //! A job gets an hour on two nodes, here without a network in between.
 //! ```
+//! use gridweave_core::admission::Needs;
 //! use gridweave_core::commit::{Candidate, Config, Coordinator, Everyone, Participant, coordinator, participant};
 //! use gridweave_core::id::{JobId, NodeId};
 //! use gridweave_core::job::{Payload, Submitter};
@@ -59,6 +60,7 @@
 //! let place = coordinator::Command::Place {
 //!     job: JobId::new(7),
 //!     submitter: Submitter::default(),
+//!     needs: Needs::NOTHING,
 //!     payload: Payload::EMPTY,
 //!     candidates: vec![Candidate { interval, nodes: vec![nodes[0].0, nodes[1].0] }],
 //!     spares: vec![],
@@ -95,7 +97,7 @@ pub mod participant;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Everyone, Overrun, Permission, Policy};
+pub use config::{Config, Everyone, Overrun, Permission, Policy, Selective};
 pub use coordinator::{Candidate, Coordinator};
 pub use message::{Members, Message, Refused, Standing};
 pub use node::{Command, Key, Node, Notice, Record, Timer};

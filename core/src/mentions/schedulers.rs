@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{Mentions, fields, kinds, no_nodes};
+use crate::admission::{Needs, Stated, Tally};
 use crate::commit;
 use crate::custody;
 use crate::id::{Epoch, JobId, NodeId};
@@ -37,6 +38,7 @@ no_nodes! {
     can::Refusal, can::Told, can::History, Point<D> [const D: usize], Zone<D> [const D: usize],
     commit::Standing, commit::Refused,
     custody::Term, custody::Claim, custody::Answer, custody::Ending, custody::Ruling,
+    Needs, Stated, Tally,
     asap::AskId, asap::SearchId, asap::Wanted, asap::Reason,
     LookId, Through,
     Status, MoveTo, desktop::Turn, desktop::Wanted, desktop::Way,
@@ -119,7 +121,7 @@ kinds! {
 
 kinds! {
     commit::Message;
-    Prepare { attempt, interval, lease, submitter, payload },
+    Prepare { attempt, interval, lease, submitter, needs, payload },
     Prepared { attempt, lease },
     Refused { attempt, reason, next_free },
     Commit { attempt, members },
@@ -152,7 +154,7 @@ kinds! {
 // The schedulers.
 fields! {
     asap::Offer: { start, hops, nodes };
-    asap::Known: { node, schedule };
+    asap::Known: { node, stated, schedule };
     Merit: { turn, cost, lot, node };
     Trail<D> [const D: usize]: { best, toward, passed, probes, hops };
     Gather<D> [const D: usize]: { asker, status, toward, hops };
@@ -187,7 +189,7 @@ kinds! {
     WhoElse { search },
     Others { search, known },
     Fetch(reason),
-    Schedule { reason, schedule },
+    Schedule { reason, stated, schedule },
     Subscribe { known },
     Unsubscribe,
 }

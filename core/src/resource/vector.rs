@@ -1,7 +1,7 @@
 use super::{Dimension, MAX_DIMENSIONS};
 
 /// What a node has in every dimension; zero where nothing is said.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Capability {
     values: [u64; MAX_DIMENSIONS],

@@ -231,7 +231,7 @@ fn the_standard_objectives_cost_what_they_say() {
         Some(Span::from_micros(2_000_100))
     );
     assert_eq!(
-        cost(&bandwidth, &[known, Profile::default()], SECOND),
+        cost(&bandwidth, &[known.clone(), Profile::default()], SECOND),
         5_000_200.0
     );
     let careful = Bandwidth {

@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 
+use crate::admission::{Admission, Attributes, Needs, Organisations, Stated, Tally};
 use crate::commit;
 use crate::custody;
 use crate::few::Few;
@@ -109,12 +110,20 @@ impl<T: Bounded> Bounded for Option<T> {
     const MOST_BYTES: usize = T::MOST_BYTES.saturating_add(1);
 }
 
+impl<T: Bounded, U: Bounded> Bounded for (T, U) {
+    const MOST_BYTES: usize = sum!(T, U);
+}
+
 impl<T: Bounded, const N: usize> Bounded for [T; N] {
     const MOST_BYTES: usize = N.saturating_mul(T::MOST_BYTES);
 }
 
 impl<T: Bounded, const N: usize> Bounded for Few<T, N> {
     const MOST_BYTES: usize = list::<T>(N);
+}
+
+impl Bounded for Organisations {
+    const MOST_BYTES: usize = list::<OrganisationId>(Self::MOST);
 }
 
 impl<T: Bounded> Bounded for Shared<T> {
@@ -133,7 +142,11 @@ made_of! {
     Span: u64;
     Interval: Time, Time;
     Coordinate: [i32; Coordinate::DIMENSIONS], u32;
-    Profile: Coordinate, u16, u16, u32, Interval, u32, Option<NonZeroU32>;
+    Profile: Coordinate, u16, u16, u32, Interval, u32, Option<NonZeroU32>, Stated;
+    Stated: Option<Attributes>;
+    Attributes: OrganisationId, Admission, Capability;
+    Needs: Option<(Requirement, Scope)>;
+    Tally: u32, u32, u32;
     Capability: [u64; MAX_DIMENSIONS];
     Requirement: [Option<u64>; MAX_DIMENSIONS];
     Speed: NonZeroU32;
@@ -148,6 +161,7 @@ one_of! {
     Demand: [NonZeroU32], [NonZeroU32];
     Criterion: [], [], [], [u16];
     Scope: [], [], [];
+    Admission: [], [], [Organisations], [Organisations];
     Retry: [], [u8], [u8];
     Outcome: [], [], [];
     Refusal: [u8];
@@ -226,7 +240,6 @@ made_of! {
 
 one_of! {
     commit::Standing: [];
-    commit::Refused: [];
     custody::Refused: [];
     custody::Answer: [custody::Refused];
     custody::Standing: [Option<Time>, Option<custody::Place>], [], [custody::Ending];
@@ -238,8 +251,8 @@ one_of! {
 made_of! {
     asap::AskId: JobId, u32;
     asap::SearchId: u32;
-    asap::Wanted: u32, Time, Span;
-    asap::Known: NodeId, Snapshot;
+    asap::Wanted: u32, Time, Span, OrganisationId, Needs;
+    asap::Known: NodeId, Stated, Snapshot;
     criteria::LookId: u32;
     desktop::Status: Capability, Capability, Capability, u32, u32, u32, Speed;
     desktop::Merit: desktop::Turn, u64, u32, NodeId;

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::bounded::{Bounded, list, sum};
 use super::framed::{Framed, Kind, List, Protocol};
+use crate::admission::{Needs, Stated, Tally};
 use crate::commit;
 use crate::custody;
 use crate::heartbeat;
@@ -160,11 +161,25 @@ framed! {
     Farewell: NodeId;
 }
 
+told_apart_by! {
+    commit::Refused;
+    Busy: ;
+    Stale: ;
+    Running: ;
+    TooLate: ;
+    Full: ;
+    Quota: ;
+    NotAccepted: ;
+    Foreign: ;
+    Draining: ;
+    Lacking: ;
+}
+
 framed! {
     commit::Message = Protocol::COMMIT;
-    Prepare: Attempt, Interval, Span, Submitter, Payload;
+    Prepare: Attempt, Interval, Span, Submitter, Needs, Payload;
     Prepared: Attempt, Span;
-    Refused: Attempt, commit::Refused, Option<Time>;
+    Refused in commit::Refused: Attempt, Option<Time>;
     Commit: Attempt, commit::Members;
     Committed: Attempt;
     Expired: Attempt;
@@ -206,11 +221,11 @@ framed! {
     Commit in commit::Message: ;
     Search: asap::AskId, asap::Wanted;
     Found: asap::AskId, asap::Offer;
-    NotFound: asap::AskId, u32;
+    NotFound: asap::AskId, Tally;
     WhoElse: asap::SearchId;
     Others: asap::SearchId, asap::Others;
     Fetch in asap::Reason: ;
-    Schedule in asap::Reason: Snapshot;
+    Schedule in asap::Reason: Stated, Snapshot;
     Subscribe: Option<u64>;
     Unsubscribe: ;
 }

@@ -17,12 +17,14 @@
 
 pub(crate) mod error;
 pub(crate) mod fault;
+mod kind;
 pub(crate) mod network;
 pub(crate) mod setting;
 mod workload;
 
 pub use error::ConfigError;
 pub use fault::Fault;
+pub use kind::{AdmitsConfig, KindConfig, RequiresConfig};
 pub use network::{DelayConfig, NetworkConfig, NetworkError, Partition};
 pub use workload::{Shape, Source, WorkloadConfig};
 
@@ -117,7 +119,7 @@ words! {
 
 section! {
     /// The nodes.
-    #[derive(Clone, PartialEq, Eq, Debug)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct GridConfig {
         /// How many nodes there are; if left out, as many as the workload says.
         pub nodes: Option<u32> = None,
@@ -128,6 +130,9 @@ section! {
         pub sites: Option<u32> = None,
         /// How large the sites are.
         pub site_sizes: SiteSizes = SiteSizes::Equal,
+        /// Kinds of nodes, with what they have and whose jobs they admit; if left out, all nodes are equal and admit every
+        /// job. For `asap` and `criteria` only.
+        pub kinds: Vec<KindConfig>,
         /// If nothing happens to any job for so long, the jobs without an outcome count as lost.
         pub patience: Span = Span::from_secs(7 * 86_400),
         /// When the simulation ends, even if jobs are still open; if left out, when every job has its outcome.
@@ -300,6 +305,11 @@ impl Config {
         if self.report.check_every == 0 {
             return wrong("report.check_every is 0; give 1 to check machines after every event");
         }
+        kind::check_kinds(&self.grid.kinds).map_err(ConfigError)?;
+        if !self.grid.kinds.is_empty() && self.grid.sites.is_some() {
+            return wrong("grid.kinds is set, and so is grid.sites; drop one of them");
+        }
+        kind::check_requires(&self.workload.requires, &self.grid.kinds).map_err(ConfigError)?;
         self.workload.checked().map_err(ConfigError)?;
         network::check(&self.network).map_err(|error| ConfigError(error.to_string()))?;
         self.rules.checked()?;
@@ -487,6 +497,39 @@ mod tests {
         Config::parse(&file).unwrap_err();
     }
 
+    const SEVENTEEN: &str = "grid.kinds=[{ admits = { kind = 'only', organisations = \
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17] } }]";
+
+    #[test]
+    fn requirements_that_no_kind_of_node_could_meet_by_name_or_that_are_too_many_are_refused() {
+        let kinds = Config::default()
+            .with("grid.kinds=[{ architecture = 'x86' }, { memory = 9, organisation = 2 }]")
+            .unwrap();
+        let text = kinds.to_toml().unwrap();
+        assert_eq!(Config::parse(&text), Ok(kinds.clone()));
+        for (setting, named) in [
+            ("workload.requires=[{ architecture = 'arm' }]", "'arm'"),
+            (
+                "workload.requires=[{ share = 1.5 }]",
+                "workload.requires.0.share",
+            ),
+            (
+                "workload.requires=[{ share = 0.6 }, { share = 0.5 }]",
+                "more than 1",
+            ),
+            ("grid.sites=2", "grid.sites"),
+        ] {
+            let error = kinds.with(setting).unwrap_err().to_string();
+            assert!(error.contains(named), "{setting}: {error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+        assert!(
+            kinds
+                .with("workload.requires=[{ architecture = 'x86' }]")
+                .is_ok()
+        );
+    }
+
     #[test]
     fn a_mistake_is_reported_in_one_line_that_names_it() {
         let config = Config::default();
@@ -502,6 +545,14 @@ mod tests {
             ("report.window=1 hour", "1 hour"),
             ("report.zones=0s", "report.zones"),
             ("grid.sites=1000001", "grid.sites"),
+            ("grid.kinds=[{ share = 0 }]", "grid.kinds.0.share"),
+            ("grid.kinds=[{ shares = 1 }]", "grid.kinds.0.shares"),
+            ("grid.kinds=[{ cores = -1 }]", "grid.kinds.0.cores"),
+            ("grid.kinds=[{ admits = 'own' }]", "grid.kinds.0.admits"),
+            ("grid.kinds=[{ admits = { kind = 'some' } }]", "some"),
+            (SEVENTEEN, "16 organisations"),
+            ("workload.organisations=0", "workload.organisations"),
+            ("workload.requires=[{ cores = 4 }]", "set grid.kinds"),
             ("network.loss=1.5", "network.loss"),
             ("asap.warm_up=10001", "asap.warm_up"),
             ("report.check_every=0", "report.check_every"),

@@ -3,6 +3,7 @@
 use gridweave_core::time::Span;
 use std::path::PathBuf;
 
+use super::RequiresConfig;
 use super::setting::{section, words};
 use crate::outcome::Estimates;
 use crate::workload::generate::{Aria, Desktop, Grid5000Like};
@@ -37,6 +38,12 @@ section! {
         pub load: Option<f64>,
         /// Run times and requested times are rounded up to multiples of this (PROTOCOLS D5).
         pub slot: Option<Span>,
+        /// Into how many organisations the groups of users are put, by their numbers: they are called 1, 2 and so on. If
+        /// left out, each group is an organisation.
+        pub organisations: Option<u32>,
+        /// What jobs require of the kinds of nodes in `grid`. The other jobs require the memory that a trace says they
+        /// requested, if kinds have memory.
+        pub requires: Vec<RequiresConfig>,
         /// The parameters of P3's jobs and nodes.
         pub aria: Aria,
         /// The parameters of P4's jobs and nodes.
@@ -119,6 +126,9 @@ impl WorkloadConfig {
         }
         if self.max_nodes == Some(0) {
             return Err("workload.max_nodes is 0, which leaves no job; give at least 1".into());
+        }
+        if self.organisations == Some(0) {
+            return Err("workload.organisations is 0; give at least 1, or leave it out".into());
         }
         if self.first == Some(0) {
             return Err("workload.first is 0, which leaves no job; give at least 1".into());

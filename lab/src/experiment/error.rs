@@ -71,7 +71,7 @@ pub enum InputError {
     },
     /// The configuration sets nodes, but a generator brings its own.
     #[error(
-        "the {name} workload brings its own nodes; set workload.{name}.nodes instead of grid.nodes, and leave out grid.sites and grid.cores_per_node"
+        "the {name} workload brings its own nodes; set workload.{name}.nodes instead of grid.nodes, and leave out grid.sites, grid.kinds and grid.cores_per_node"
     )]
     OwnNodes {
         /// The key of the generator.
@@ -101,6 +101,11 @@ pub enum InputError {
     /// The scheduler (first) cannot use this grid, and why.
     #[error("{0} cannot use this grid: {1}")]
     Grid(&'static str, &'static str),
+    /// The scheduler takes all nodes as equal.
+    #[error(
+        "{0} takes all nodes as equal, so it cannot use grid.kinds; leave them out, or choose asap or criteria"
+    )]
+    EqualNodes(Scheduler),
     /// There are more sites than nodes.
     #[error("grid.sites is {sites}, but there are only {nodes} nodes; lower it")]
     TooManySites {

@@ -10,7 +10,8 @@ use super::error::InputError;
 use super::prepare::Prepared;
 use crate::grid::Grid;
 use crate::results::{
-    Cost, Draft, Facts, FolderError, MOST_ROWS, Meter, Row, Summary, series, write_jobs, write_json,
+    Cost, Draft, Facts, FolderError, MOST_ROWS, Meter, Organisation, Row, Summary, series,
+    write_jobs, write_json,
 };
 use crate::run::Run;
 
@@ -35,7 +36,11 @@ impl Prepared {
         if last.as_micros() / window.as_micros().max(1) >= MOST_ROWS {
             return Err(InputError::ShortWindow { window });
         }
-        self.config.scheduler.side().check(self)
+        let side = self.config.scheduler.side();
+        if !self.config.grid.kinds.is_empty() && !side.places_by_kind() {
+            return Err(InputError::EqualNodes(self.config.scheduler));
+        }
+        side.check(self)
     }
 
     /// What the summary needs to know of the experiment.
@@ -72,7 +77,10 @@ impl Prepared {
         let facts = self.facts();
         let series = series(&facts, &run, self.config.report.window);
         let threshold = self.config.report.slowdown_threshold;
-        let summary = Summary::new(&facts, &run, &series, threshold);
+        let mut summary = Summary::new(&facts, &run, &series, threshold);
+        if !self.config.grid.kinds.is_empty() || self.config.workload.organisations.is_some() {
+            summary.organisations = Organisation::all(&self.workload, &run);
+        }
         Results {
             run,
             series,

@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::config::fault::Fault;
 use crate::config::network::{NetworkError, connect};
 use crate::grid::Grid;
+use crate::kinds::Kinds;
 use crate::memory;
 use crate::overlay::warmed_up;
 use crate::picture::Drawn;
@@ -135,6 +136,11 @@ impl Prepared {
         u32::try_from(nodes).unwrap_or(u32::MAX)
     }
 
+    /// The kinds of all nodes, later joiners included; `None` if all nodes are equal.
+    pub(crate) fn kinds(&self) -> Option<Kinds> {
+        Kinds::of(&self.config, self.nodes_ever())
+    }
+
     /// How many nodes there are at the beginning.
     pub(crate) fn nodes_at_start(&self) -> u32 {
         let joining = u32::try_from(self.joining().count()).unwrap_or(u32::MAX);
@@ -221,9 +227,11 @@ impl Prepared {
                 Fault::Join { .. } => {}
             }
         }
+        let kinds = self.kinds();
         let submissions = Submissions {
             grid: &self.grid,
             workload: &self.workload,
+            kinds: kinds.as_ref(),
             estimates: self.config.workload.estimates,
             criterion: nodes.criterion,
         };

@@ -10,6 +10,7 @@ use gridweave_core::time::Span;
 use super::error::InputError;
 use crate::config::{Config, Shape, SiteSizes, Source};
 use crate::grid::Grid;
+use crate::kinds::{organise, require};
 use crate::outcome::Estimates;
 use crate::schedulers::name::Scheduler;
 use crate::workload::generate::GenerateError;
@@ -80,7 +81,12 @@ impl Prepared {
     pub fn seeded(&self, seed: u64) -> Result<Self, InputError> {
         let mut config = self.config.clone();
         config.seed = seed;
-        if config.workload.source.is_generated() && seed != self.config.seed {
+        let workload = &config.workload;
+        // Which jobs require what, and which organisation they are of, may be drawn.
+        let drawn = workload.source.is_generated()
+            || !config.grid.kinds.is_empty()
+            || workload.organisations.is_some();
+        if drawn && seed != self.config.seed {
             return prepare(&config);
         }
         Ok(Self {
@@ -176,6 +182,9 @@ impl Prepared {
             return Err(InputError::OwnNodes { name });
         }
         let (workload, grid) = made.map_err(|error| InputError::Generate { name, error })?;
+        if !self.config.grid.kinds.is_empty() && matches!(grid, Grid::Mixed(_)) {
+            return Err(InputError::OwnNodes { name });
+        }
         (self.workload, self.grid) = (Arc::new(workload), Arc::new(grid));
         Ok(())
     }
@@ -214,6 +223,10 @@ impl Prepared {
             slot: config.slot,
         };
         self.apply(&transform)?;
+        let mut workload = Arc::unwrap_or_clone(std::mem::take(&mut self.workload));
+        organise(&mut workload, &self.config);
+        require(&mut workload, &self.config);
+        self.workload = Arc::new(workload);
         self.wait_for_nodes();
         Ok(())
     }

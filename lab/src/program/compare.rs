@@ -11,7 +11,7 @@ use super::hints::only_serial;
 use super::options::Setup;
 use super::run::{ending, is_partial, join, note_violations, place, write_config};
 use super::session::Session;
-use super::table::{Line, draw};
+use super::table::{Line, draw, draw_organisations};
 use crate::experiment::{InputError, Prepared, Results, Waits, prepare, wait_ratio};
 use crate::grid::Grid;
 use crate::outcome::Estimates;
@@ -109,6 +109,7 @@ pub(super) fn compare(
         if table.name != REQUESTED {
             let text = draw(lines, Some(table.reference().name()));
             drawn.push(format!("{}\n{text}", table.title));
+            drawn.extend(draw_organisations(lines));
         }
     }
     let all: Vec<&Summary> = made.iter().flatten().map(|made| &made.summary).collect();
@@ -320,6 +321,25 @@ fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table
             title: title(prepared, "jobs with requirements"),
             prepared: prepared.clone(),
             schedulers,
+        }]);
+    }
+    if !prepared.config.grid.kinds.is_empty() {
+        let is_able = |scheduler: &Scheduler| scheduler.side().places_by_kind();
+        if let Some(other) = chosen.iter().find(|scheduler| !is_able(scheduler)) {
+            let able = Scheduler::ALL.iter().filter(|scheduler| is_able(scheduler));
+            bail!(
+                "{other} takes all nodes as equal, so it cannot use grid.kinds; choose from {}",
+                able.map(|it| it.name()).collect::<Vec<_>>().join(", ")
+            );
+        }
+        return Ok(vec![Table {
+            name: "gangs",
+            title: title(
+                prepared,
+                "jobs with requirements, on several kinds of nodes",
+            ),
+            prepared: prepared.clone(),
+            schedulers: wanted.into_iter().filter(is_able).collect(),
         }]);
     }
     let parallel = prepared.workload.jobs.iter().any(|job| job.processors > 1);

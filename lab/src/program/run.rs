@@ -13,7 +13,7 @@ use super::execute::PlannedRun;
 use super::hints::rejected_gangs;
 use super::options::Setup;
 use super::session::{Session, complain};
-use super::table::{Line, draw};
+use super::table::{Line, draw, draw_organisations};
 use crate::config::Config;
 use crate::experiment::{Prepared, Results, aggregate, prepare};
 use crate::report::{Contest, Kind, Page, Track};
@@ -103,7 +103,11 @@ pub(super) fn run(
         ratios: Vec::new(),
         requested: Default::default(),
     };
-    session.say(&draw(&[line], None));
+    let lines = [line];
+    session.say(&draw(&lines, None));
+    if let Some(table) = draw_organisations(&lines) {
+        session.say(&table);
+    }
     for life in made.iter().filter_map(|(.., life)| life.as_ref()) {
         session.say(&told(explain.unwrap_or_default(), life));
     }

@@ -3,7 +3,10 @@
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
-use crate::results::{Estimate, Jobs, Summary};
+use crate::results::{Distribution, Estimate, Jobs, Summary};
+
+/// The most organisations that are drawn for each scheduler; `summary.json` has all.
+const MOST_ORGANISATIONS: usize = 16;
 
 /// A number from a summary, in the unit of its column; `None` if the run has none.
 type Figure = fn(&Summary) -> Option<f64>;
@@ -59,6 +62,41 @@ impl Line<'_> {
             .filter_map(|summary| Some(summary.wait?.mean));
         [means.collect(), self.ratios.clone()]
     }
+}
+
+/// Draws the waits of the first seeds by organisation; nothing if there are fewer than two.
+pub(super) fn draw_organisations(lines: &[Line<'_>]) -> Option<String> {
+    let runs = || {
+        let runs = lines.iter().filter_map(|line| {
+            let first = line.summaries.first()?;
+            Some((line.name.as_str(), &first.organisations))
+        });
+        runs.filter(|(_, organisations)| organisations.len() > 1)
+    };
+    runs().next()?;
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED);
+    let names = ["scheduler", "organisation", "submitted", "ran", "rejected"];
+    table.set_header(names.into_iter().chain(["mean wait s", "p95 wait s"]));
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    for (name, organisations) in runs() {
+        for (number, organisation) in organisations.iter().take(MOST_ORGANISATIONS) {
+            let wait = |figure: fn(&Distribution) -> f64| match &organisation.wait {
+                Some(wait) => format!("{:.0}", figure(wait)),
+                None => "-".into(),
+            };
+            let mut row = vec![Cell::new(name), right(number.to_string())];
+            let counts = [
+                organisation.submitted,
+                organisation.ran,
+                organisation.rejected,
+            ];
+            row.extend(counts.map(|count| right(count.to_string())));
+            row.extend([wait(|wait| wait.mean), wait(|wait| wait.p95)].map(right));
+            table.add_row(row);
+        }
+    }
+    Some(table.to_string())
 }
 
 /// Draws the lines. Columns of zeros are left out, except those that are always shown.

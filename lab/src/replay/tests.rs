@@ -18,6 +18,7 @@ fn workload(jobs: u64, processors: u32) -> Workload {
             user: 1,
             group: 2,
             site: None,
+            memory: None,
         })
         .collect();
     Workload {
@@ -35,6 +36,7 @@ fn grid(network: &NetworkConfig) -> Simulation<Random> {
 
 fn submissions(workload: &Workload, estimates: Estimates) -> Submissions<'_> {
     Submissions {
+        kinds: None,
         grid: &Grid::Uniform(10),
         workload,
         estimates,

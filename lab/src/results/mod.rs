@@ -19,6 +19,7 @@ mod allocation;
 mod cost;
 mod folder;
 mod jobs;
+mod organisations;
 mod ours;
 mod series;
 mod statistics;
@@ -32,6 +33,7 @@ pub use folder::{
     Draft, DraftFile, FolderError, FolderProblem, NewFolders, draft_in, is_draft, remove_abandoned,
 };
 pub use jobs::write_jobs;
+pub use organisations::Organisation;
 pub use ours::is_config;
 pub use series::{MOST_ROWS, Row, series};
 pub use statistics::{Distribution, Estimate};

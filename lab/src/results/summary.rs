@@ -7,6 +7,7 @@ use gridweave_core::time::{Span, Time};
 use serde::Serialize;
 
 use super::Facts;
+use super::organisations::Organisation;
 use super::series::Row;
 use super::statistics::Distribution;
 use crate::outcome::{Ending, Outcome};
@@ -33,6 +34,9 @@ pub struct Summary {
     pub wait: Option<Distribution>,
     /// The same by size: under a power of two are the jobs of up to so many nodes or cores, and more than half of that.
     pub wait_by_size: BTreeMap<u64, SizeClass>,
+    /// The jobs of each organisation, by its number, if the configuration has kinds of nodes or organisations.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub organisations: BTreeMap<u32, Organisation>,
     /// By how many seconds jobs started earlier or later than the first start that their submitters were told.
     pub promise_error: Option<Distribution>,
     /// How long jobs that ran took from submission to end, in seconds.
@@ -246,6 +250,7 @@ impl Summary {
             reasons,
             wait: Distribution::of(waits),
             wait_by_size: SizeClass::of(&sizes),
+            organisations: BTreeMap::new(),
             promise_error: Distribution::of(errors),
             turnaround: Distribution::of(turnarounds),
             bounded_slowdown: Distribution::of(slowdowns),

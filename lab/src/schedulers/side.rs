@@ -29,6 +29,11 @@ pub trait Side: Sync {
         false
     }
 
+    /// Whether it passes over whole nodes that lack what a job requires or do not admit it.
+    fn places_by_kind(&self) -> bool {
+        false
+    }
+
     /// Refuses a configuration or a grid that it cannot use.
     fn check(&self, prepared: &Prepared) -> Result<(), InputError>;
 

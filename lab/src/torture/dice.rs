@@ -30,6 +30,7 @@ pub(crate) enum For {
     Survivors,
     Foreign,
     Retries,
+    Kinds,
 }
 
 impl Dice {

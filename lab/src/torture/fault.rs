@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use gridweave_sim::hosting::Invariant::{self, Bounded, Outcome, Room, State};
+use gridweave_sim::hosting::Invariant::{self, Admitted, Bounded, Outcome, Room, State};
 
 /// A class of faults. A seed picks some of them, and how bad each is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -142,7 +142,7 @@ impl Fault {
     pub const fn keeps(self) -> &'static [Invariant] {
         match self {
             // If clocks differ by more than the rules allow, only a node's own schedule is promised.
-            Self::FarClocks => &[State, Bounded, Room],
+            Self::FarClocks => &[State, Bounded, Room, Admitted],
             // A liar may claim anything. Honest nodes stay sound and small, and their jobs get an outcome.
             Self::Liars => &[State, Bounded, Outcome],
             _ => &Invariant::ALL,

@@ -30,6 +30,7 @@ pub(crate) mod dice;
 pub(crate) mod fault;
 mod flaw;
 pub(crate) mod host;
+pub(crate) mod kinds;
 mod liar;
 mod minimise;
 mod player;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use gridweave_core::commit::{self, Overrun, Permission};
+use gridweave_core::commit::{self, Overrun, Permission, Policy};
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Demand, Job};
 use gridweave_core::overlay::cyclon;
@@ -114,14 +114,14 @@ pub(crate) fn gang(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Di
 }
 
 /// The attempt under which a job runs at this node.
-pub(crate) fn attempt(node: &commit::Node, job: JobId) -> Option<Epoch> {
+pub(crate) fn attempt<P: Policy>(node: &commit::Node<P>, job: JobId) -> Option<Epoch> {
     let mut running = node.participant.running();
     let attempt = running.find(|attempt| attempt.job == job)?;
     Some(attempt.epoch)
 }
 
 /// How many jobs, reservations and holds a node still has.
-pub(crate) fn commitments(node: &commit::Node) -> usize {
+pub(crate) fn commitments<P: Policy>(node: &commit::Node<P>) -> usize {
     let participant = &node.participant;
     node.coordinator.jobs().count() + participant.schedule().len() + participant.engaged().count()
 }
@@ -143,7 +143,7 @@ pub(crate) const COMMIT_BUDGET: Budget = &[
 ];
 
 /// The reservations and holds whose coordinator is up and does not know of them.
-pub(crate) fn aimless(nodes: &[(NodeId, &commit::Node)]) -> Vec<(NodeId, JobId)> {
+pub(crate) fn aimless<P: Policy>(nodes: &[(NodeId, &commit::Node<P>)]) -> Vec<(NodeId, JobId)> {
     let coordinator = |id: NodeId| nodes.iter().find(|(node, _)| *node == id);
     let aimless = nodes.iter().flat_map(|(me, node)| {
         let kept = node.participant.engaged();

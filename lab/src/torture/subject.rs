@@ -11,6 +11,7 @@ use super::rules::WHOLE;
 use super::scenario::{Equipped, Scenario};
 use super::witness::Counters;
 use gridweave_sim::engine::Simulated;
+use gridweave_sim::hosting::Grounds;
 
 /// How many messages per job are allowed in the calm, of each kind without a budget of its own.
 pub(crate) const SELDOM: u64 = 2;
@@ -49,6 +50,11 @@ pub(crate) trait Subject: Simulated + Machine<Command = Command, Notice = Notice
     /// What a node has room for; by default one job.
     fn room(_scenario: &Scenario, _node: NodeId) -> Equipped {
         WHOLE
+    }
+
+    /// What nodes state of themselves, if jobs depend on it.
+    fn grounds(_: &Scenario) -> Option<Grounds> {
+        None
     }
 
     /// The attempt under which a job runs at this node. `None` if each start counts as an attempt of its own.

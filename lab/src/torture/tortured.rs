@@ -84,7 +84,7 @@ impl<M: Subject> Tortured for Simulation<Player<M>> {
     fn budget(&self, kind: &str) -> u64 {
         let mut known = M::BUDGETS.iter().copied().flatten();
         known
-            .find(|(name, _)| *name == kind)
+            .find(|(name, _)| is_of(kind, &[name]))
             .map_or(SELDOM, |(_, most)| *most)
     }
 

@@ -90,6 +90,7 @@ impl Named {
             allocated: columns.column(self.allocated),
             requested: columns.column(self.requested),
             requested_time: &[],
+            requested_memory: &[],
         };
         record.to_submission(&Provenance::NOBODY, oddities)
     }

@@ -79,6 +79,8 @@ pub struct Submission {
     pub group: u32,
     /// The site at which it was submitted, if the trace says so.
     pub site: Option<u32>,
+    /// How much memory its user requested for each processor, or each node if these are whole nodes, in KiB.
+    pub memory: Option<u64>,
 }
 
 impl Submission {
@@ -93,6 +95,7 @@ impl Submission {
             user: 0,
             group: 0,
             site: None,
+            memory: None,
         }
     }
 }

@@ -38,6 +38,7 @@ pub(super) struct Record<'a> {
     pub(super) allocated: &'a [u8],
     pub(super) requested: &'a [u8],
     pub(super) requested_time: &'a [u8],
+    pub(super) requested_memory: &'a [u8],
 }
 
 /// The user, the group and the site of a submission.
@@ -90,7 +91,14 @@ impl Record<'_> {
             user: provenance.user,
             group: provenance.group,
             site: provenance.site,
+            memory: self.memory(),
         })
+    }
+
+    /// A requested amount of memory that cannot be read is unknown.
+    fn memory(&self) -> Option<u64> {
+        let requested = Decimal::parse(self.requested_memory)?;
+        requested.is_positive().then(|| requested.round_up())
     }
 
     fn processors(&self) -> Result<(u32, Source), Reason> {

@@ -38,5 +38,6 @@ pub(super) fn record<'a>(columns: &Columns<'a>) -> Record<'a> {
         allocated: columns.column(5),
         requested: columns.column(8),
         requested_time: columns.column(9),
+        requested_memory: columns.column(10),
     }
 }

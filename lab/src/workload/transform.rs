@@ -202,6 +202,8 @@ impl Transform {
         if let Some(cores) = self.cores_per_node {
             for job in &mut done.workload.jobs {
                 job.processors = job.processors.div_ceil(cores.get());
+                let per_node = u64::from(cores.get());
+                job.memory = job.memory.map(|each| each.saturating_mul(per_node));
             }
         }
         if let Some(cap) = self.cap {

@@ -75,7 +75,11 @@ fn write_job(job: &Submission, to: &mut impl Write) -> io::Result<()> {
         Some(requested) => write_seconds(requested, to)?,
         None => write!(to, "-1")?,
     }
-    write!(to, " -1 1 {} {} -1 -1 ", job.user, job.group)?;
+    match job.memory {
+        Some(memory) => write!(to, " {memory}")?,
+        None => write!(to, " -1")?,
+    }
+    write!(to, " 1 {} {} -1 -1 ", job.user, job.group)?;
     match job.site {
         Some(site) => write!(to, "{site}")?,
         None => write!(to, "-1")?,

@@ -26,6 +26,8 @@ pub enum Invariant {
     Told,
     /// Nothing begins on a node that has no room for it.
     Room,
+    /// Nothing begins on a node that lacks what it requires, or that does not admit its organisation.
+    Admitted,
     /// A job that does not run on all of its nodes within the grace is stopped.
     Together,
     /// No node tells news of a job that was never submitted.
@@ -48,7 +50,7 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::State,
         Self::Bounded,
         Self::Outcome,
@@ -58,6 +60,7 @@ impl Invariant {
         Self::NoRerun,
         Self::Told,
         Self::Room,
+        Self::Admitted,
         Self::Together,
         Self::Known,
         Self::Settled,
@@ -81,6 +84,7 @@ impl Invariant {
             Self::NoRerun => "no-rerun",
             Self::Told => "told",
             Self::Room => "room",
+            Self::Admitted => "admitted",
             Self::Together => "together",
             Self::Known => "known",
             Self::Settled => "settled",
@@ -109,6 +113,9 @@ impl Invariant {
                 "a node is told to run what was submitted, and with which nodes, before it begins"
             }
             Self::Room => "nothing begins where there is no room for it",
+            Self::Admitted => {
+                "nothing begins on a node that lacks what it requires, or does not admit it"
+            }
             Self::Together => "a job runs on all of its nodes within the grace, or is stopped",
             Self::Known => "no node speaks of a job that was never submitted",
             Self::Settled => "in the end nothing is left of any job",

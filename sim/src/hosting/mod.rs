@@ -9,13 +9,13 @@
 //! ```
 //! use gridweave_core::id::{Epoch, NodeId};
 //! use gridweave_core::time::{Span, Time};
-//! use gridweave_sim::hosting::{Invariant, Rooms, Terms, Watch, Wish};
+//! use gridweave_sim::hosting::{Asks, Invariant, Rooms, Terms, Watch, Wish};
 //!
 //! let terms = Terms { grace: None, lingers: Span::ZERO, kept: Invariant::ALL.into() };
 //! let mut watch = Watch::new(terms, Rooms::Whole);
 //! let node = NodeId::new(0);
 //! for job in 0..2 {
-//!     watch.add(Wish { nodes: 1, takes: None, reruns: 0 });
+//!     watch.add(Wish { nodes: 1, takes: None, reruns: 0, asks: Asks::default() });
 //!     watch.submitted(job, node);
 //! }
 //! assert!(watch.started(Time::ZERO, node, 0, Epoch::new(1)));
@@ -26,10 +26,12 @@
 //! assert_eq!(watch.breach().map(|breach| breach.invariant), Some(Invariant::Room));
 //! ```
 
+mod grounds;
 mod invariant;
 mod replay;
 mod watch;
 
+pub use grounds::{Asks, Grounds};
 pub use invariant::{Breach, Invariant};
 pub use replay::{Fate, Faults, Jobs, Life, Look, Moment, Replay, Replayed, replay};
 #[cfg(test)]

@@ -11,6 +11,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
+use super::grounds::Grounds;
 use super::invariant::Invariant;
 use super::watch::{Rooms, Terms, Watch, Wish, Word};
 use super::{Grid, Happened, Host};
@@ -47,6 +48,8 @@ pub type Look<'a> = &'a mut dyn FnMut(Time, &dyn Grid);
 pub struct Replay<'a> {
     /// How jobs take nodes.
     pub rooms: Rooms,
+    /// What nodes state of themselves, if they state anything.
+    pub grounds: Option<Grounds>,
     /// Decides where jobs are submitted.
     pub seed: u64,
     /// For how long nothing may happen to any job before the rest is given up as lost.
@@ -185,7 +188,7 @@ pub fn replay<'a>(
         lingers: Span::ZERO,
         kept: Invariant::ALL.into(),
     };
-    let mut watch = Watch::new(terms, replay.rooms.clone());
+    let mut watch = Watch::new(terms, replay.rooms.clone()).on_grounds(replay.grounds.clone());
     for job in 0..jobs.len() {
         watch.add(jobs.wish(job));
     }

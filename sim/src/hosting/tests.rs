@@ -201,6 +201,7 @@ impl Jobs for Few {
             nodes: self.nodes,
             takes: self.takes.get(job).copied().map(Box::new),
             reruns: 1,
+            asks: Asks::default(),
         }
     }
     fn takes(&self, _: usize, _: NodeId) -> Span {
@@ -221,6 +222,7 @@ fn liars(lie: Lie, nodes: u32) -> Simulation<Liar> {
 fn replayed(mut grid: Simulation<Liar>, jobs: &Few, rooms: Rooms) -> (Vec<Fate>, u64) {
     let settings = Replay {
         rooms,
+        grounds: None,
         seed: 1,
         patience: Span::from_secs(86_400),
         until: Time::MAX,

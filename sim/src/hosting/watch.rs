@@ -7,6 +7,7 @@ use gridweave_core::job::{Failure, News};
 use gridweave_core::resource::{Capability, Dimensions, Requirement};
 use gridweave_core::time::{Span, Time};
 
+use super::grounds::{Asks, Grounds};
 use super::invariant::{Breach, Invariant};
 
 /// What is known of a job before it runs.
@@ -18,6 +19,8 @@ pub struct Wish {
     pub takes: Option<Box<Requirement>>,
     /// How often it may begin again.
     pub reruns: u32,
+    /// Which nodes it may run on.
+    pub asks: Asks,
 }
 
 /// How jobs take nodes.
@@ -160,6 +163,7 @@ pub struct Ran {
 pub struct Watch {
     terms: Terms,
     rooms: Rooms,
+    grounds: Option<Grounds>,
     jobs: Vec<Watched>,
     /// Which jobs run on each node.
     on: Vec<Vec<usize>>,
@@ -189,6 +193,7 @@ impl Watch {
         Self {
             terms,
             rooms,
+            grounds: None,
             jobs: Vec::new(),
             on: Vec::new(),
             crashes: Vec::new(),
@@ -198,6 +203,13 @@ impl Watch {
             broken: 0,
             repeated: 0,
         }
+    }
+
+    /// Checks that no job begins on a node that lacks what it requires or does not admit it.
+    #[must_use]
+    pub fn on_grounds(mut self, grounds: Option<Grounds>) -> Self {
+        self.grounds = grounds;
+        self
     }
 
     /// Adds a job. Jobs are numbered in the order of these calls.
@@ -350,6 +362,12 @@ impl Watch {
             let on = self.on.get(node.get() as usize);
             let what = format!("job {job} begins where these run: {on:?}");
             wrong.push((Invariant::Room, what));
+        }
+        let asks = &self.jobs[job].wish.asks;
+        let grounds = self.grounds.as_ref();
+        if let Some(why) = grounds.and_then(|grounds| grounds.forbid(node, asks)) {
+            let what = format!("job {job} begins on a node that may not run it: {why}");
+            wrong.push((Invariant::Admitted, what));
         }
         let mut counts = true;
         for (invariant, what) in wrong {

@@ -1,7 +1,8 @@
 //! One `asap` node among liars: bytes choose messages, timers, commands and crashes.
 
+use gridweave_core::admission::{Admission, Attributes, Needs, Stated, Tally};
 use gridweave_core::commit::{self, Everyone};
-use gridweave_core::id::{JobId, NodeId};
+use gridweave_core::id::{JobId, NodeId, OrganisationId};
 use gridweave_core::job::Job;
 use gridweave_core::overlay::cyclon;
 use gridweave_core::scheduler::asap::{
@@ -118,11 +119,11 @@ impl Scheduler for Subject {
             }
             Message::Search { ask, wanted } if choices.below(4) > 0 => Message::Found {
                 ask,
-                offer: offer(now, wanted, choices),
+                offer: offer(now, &wanted, choices),
             },
             Message::Search { ask, .. } => Message::NotFound {
                 ask,
-                seen: u32::from(choices.below(4)),
+                seen: tally(choices.below(4)),
             },
             Message::WhoElse { search } => Message::Others {
                 search,
@@ -130,10 +131,12 @@ impl Scheduler for Subject {
             },
             Message::Fetch(reason) => Message::Schedule {
                 reason,
+                stated: stated(choices),
                 schedule: coallocation::schedule(now, choices),
             },
             Message::Subscribe { .. } => Message::Schedule {
                 reason: Reason::NewLink,
+                stated: stated(choices),
                 schedule: coallocation::schedule(now, choices),
             },
             Message::Schedule { .. } => Message::Fetch(Reason::Poll),
@@ -154,16 +157,18 @@ impl Scheduler for Subject {
             count: u32::from(choices.below(6)),
             from: coallocation::time(now, choices),
             length: Span::from_micros(coallocation::number(now, choices)),
+            organisation: OrganisationId::new(0),
+            needs: Needs::NOTHING,
         };
         match choices.below(14) {
             0 | 1 => Message::Search { ask, wanted },
             2 => Message::Found {
                 ask,
-                offer: offer(now, wanted, choices),
+                offer: offer(now, &wanted, choices),
             },
             3 => Message::NotFound {
                 ask,
-                seen: u32::from(choices.byte()),
+                seen: tally(choices.byte()),
             },
             4 => Message::WhoElse {
                 search: search_id(choices),
@@ -175,6 +180,7 @@ impl Scheduler for Subject {
             6 => Message::Fetch(reason(choices)),
             7 => Message::Schedule {
                 reason: reason(choices),
+                stated: stated(choices),
                 schedule: coallocation::schedule(now, choices),
             },
             8 => Message::Subscribe {
@@ -205,7 +211,7 @@ impl Scheduler for Subject {
 }
 
 /// An offer, most often one that suits the request.
-fn offer(now: Time, wanted: Wanted, choices: &mut Choices<'_>) -> Offer {
+fn offer(now: Time, wanted: &Wanted, choices: &mut Choices<'_>) -> Offer {
     let count = match choices.below(8) {
         0 => usize::from(choices.below(5)),
         _ => wanted.count.min(4) as usize,
@@ -232,9 +238,31 @@ fn others(now: Time, choices: &mut Choices<'_>) -> Others {
     (0..choices.below(7))
         .map(|_| Known {
             node: NodeId::new(u64::from(choices.below(12))),
+            stated: stated(choices),
             schedule: coallocation::schedule(now, choices),
         })
         .collect()
+}
+
+/// What a search saw, in which more or fewer nodes could run the job.
+fn tally(drawn: u8) -> Tally {
+    Tally {
+        suited: u32::from(drawn & 3),
+        closed: u32::from(drawn >> 2 & 7),
+        lacking: u32::from(drawn >> 5),
+    }
+}
+
+/// What a peer states, most often nothing.
+fn stated(choices: &mut Choices<'_>) -> Stated {
+    if choices.below(8) > 0 {
+        return Stated::NOTHING;
+    }
+    Stated::new(Attributes {
+        organisation: OrganisationId::new(u32::from(choices.below(2))),
+        admission: Admission::Own,
+        ..Attributes::default()
+    })
 }
 
 fn search_id(choices: &mut Choices<'_>) -> SearchId {

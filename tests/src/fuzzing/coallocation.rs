@@ -1,5 +1,6 @@
 //! What the fuzz bodies of `asap` and `criteria` have in common: both schedulers use the commit protocol.
 
+use gridweave_core::admission::Needs;
 use gridweave_core::shared::Shared;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -301,6 +302,7 @@ pub(super) fn forged_request(now: Time, choices: &mut Choices<'_>) -> commit::Me
         interval: interval(now, choices),
         lease: Span::from_micros(number(now, choices)),
         submitter: Submitter::default(),
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     }
 }

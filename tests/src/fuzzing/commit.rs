@@ -1,5 +1,6 @@
 //! One node of the commit protocol among liars: bytes choose messages, timers, commands and crashes.
 
+use gridweave_core::admission::Needs;
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
@@ -223,6 +224,7 @@ impl Host<Committing> {
                 interval: self.interval(choices),
                 lease: Span::from_micros(self.number(choices)),
                 submitter: Submitter::default(),
+                needs: Needs::NOTHING,
                 payload: Payload::EMPTY,
             },
             2 => Message::Prepared {
@@ -290,6 +292,7 @@ impl Host<Committing> {
             0 | 1 => coordinator::Command::Place {
                 job,
                 submitter: Submitter::default(),
+                needs: Needs::NOTHING,
                 candidates: (0..choices.below(3))
                     .map(|_| self.candidate(choices))
                     .collect(),

@@ -1,5 +1,6 @@
 //! The commit protocol under the model checker.
 
+use gridweave_core::admission::Needs;
 use gridweave_core::commit::coordinator::{self, Notice as Told};
 use gridweave_core::commit::participant::{self, Notice as Heard};
 use gridweave_core::commit::{
@@ -73,6 +74,7 @@ pub fn place(job: u64, nodes: &[u64], slots: &[Interval]) -> Command {
     Command::Coordinator(coordinator::Command::Place {
         job: JobId::new(job),
         submitter: Submitter::default(),
+        needs: Needs::NOTHING,
         candidates: candidates.collect(),
         spares: Vec::new(),
         payload: Payload::EMPTY,

@@ -198,6 +198,7 @@ impl Each for commit::Message {
                 interval: some(fill),
                 lease: some(fill),
                 submitter: some(fill),
+                needs: some(fill),
                 payload: some(fill),
             },
             Self::Prepared {
@@ -328,6 +329,7 @@ impl<const L: usize> Each for asap::Message<L> {
         all.extend(reasons(fill).map(Self::Fetch));
         all.extend(reasons(fill).map(|reason| Self::Schedule {
             reason,
+            stated: some(fill),
             schedule: some(fill),
         }));
         all.extend([Self::Subscribe { known: some(fill) }, Self::Unsubscribe]);

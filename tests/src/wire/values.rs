@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 
+use gridweave_core::admission::{Admission, Attributes, Needs, Organisations, Stated, Tally};
 use gridweave_core::few::Few;
 use gridweave_core::id::{Epoch, Incarnation, JobId, NodeId, OrganisationId, UserId};
 use gridweave_core::job::{
@@ -121,7 +122,30 @@ made! {
         free: some(fill),
         note: some(fill),
         radius: some(fill),
+        stated: some(fill),
     };
+    Organisations: |fill| {
+        let drawn: Vec<OrganisationId> = list(fill, Self::MOST);
+        let apart = (0..).zip(drawn).map(|(at, drawn)| drawn.get().wrapping_sub(at));
+        Self::new(apart.map(OrganisationId::new)).expect("there are not too many")
+    };
+    Admission: |fill| match fill.variant(4) {
+        0 => Self::All,
+        1 => Self::Own,
+        2 => Self::Only(some(fill)),
+        _ => Self::Except(some(fill)),
+    };
+    Attributes: |fill| Self {
+        organisation: some(fill),
+        admission: some(fill),
+        capability: some(fill),
+    };
+    Stated: |fill| some::<Option<Attributes>>(fill).map_or(Self::NOTHING, Self::new);
+    Needs: |fill| match fill.variant(2) {
+        0 => Self::NOTHING,
+        _ => Self::new(some(fill), some(fill)),
+    };
+    Tally: |fill| Self { suited: some(fill), closed: some(fill), lacking: some(fill) };
     Capability: |fill| encoded_as(some::<[u64; 8]>(fill));
     Requirement: |fill| encoded_as(some::<[Option<u64>; 8]>(fill));
     Speed: |fill| Self::from_millionths(some(fill));
@@ -264,6 +288,7 @@ made! {
         Self::NotAccepted,
         Self::Foreign,
         Self::Draining,
+        Self::Lacking,
     ]);
     custody::Tenure: |fill| encoded_as(some::<u64>(fill));
     custody::Claim: |fill| Self::new(some(fill));
@@ -293,13 +318,19 @@ made! {
     };
     asap::AskId: |fill| Self { job: some(fill), round: some(fill) };
     asap::SearchId: |fill| encoded_as(some::<u32>(fill));
-    asap::Wanted: |fill| Self { count: some(fill), from: some(fill), length: some(fill) };
+    asap::Wanted: |fill| Self {
+        count: some(fill),
+        from: some(fill),
+        length: some(fill),
+        organisation: some(fill),
+        needs: some(fill),
+    };
     asap::Offer: |fill| Self {
         start: some(fill),
         hops: some(fill),
         nodes: list(fill, Self::MOST_NODES),
     };
-    asap::Known: |fill| Self { node: some(fill), schedule: some(fill) };
+    asap::Known: |fill| Self { node: some(fill), stated: some(fill), schedule: some(fill) };
     asap::Others: |fill| list::<asap::Known, _>(fill, Self::MOST);
     criteria::LookId: |fill| encoded_as(some::<u32>(fill));
     criteria::Through: |fill| match fill.variant(3) {

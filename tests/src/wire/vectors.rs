@@ -223,8 +223,32 @@ pub fn denied() -> Vec<Denied> {
     ));
     all.push(deny::<asap::Message<8>>(
         "a schedule whose windows touch",
-        &[VERSION, 16, 8, 0, 1, 9, 2, 1, 2, 2, 3],
-        Refused::Malformed { at: 11 },
+        &[VERSION, 16, 8, 0, 0, 1, 9, 2, 1, 2, 2, 3],
+        Refused::Malformed { at: 12 },
+    ));
+    let stated = |admission: &[u8]| {
+        let mut frame = vec![VERSION, 16, 8, 0, 1, 0];
+        frame.extend(admission);
+        frame.extend([0; 8]);
+        frame.extend([1, 9, 0]);
+        frame
+    };
+    all.push(deny::<asap::Message<8>>(
+        "default attributes that are spelled out",
+        &stated(&[0]),
+        Refused::NotCanonical { at: 4 },
+    ));
+    all.push(deny::<asap::Message<8>>(
+        "organisations that are not in order",
+        &stated(&[2, 2, 7, 6]),
+        Refused::Malformed { at: 10 },
+    ));
+    let mut many = vec![3, 17];
+    many.extend(1..=17);
+    all.push(deny::<asap::Message<8>>(
+        "seventeen organisations where sixteen may be",
+        &stated(&many),
+        Refused::Malformed { at: 25 },
     ));
     all.push(deny::<asap::Message<8>>(
         "an offer that claims more nodes than may be, in a few bytes",

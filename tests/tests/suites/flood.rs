@@ -71,6 +71,7 @@ fn run(grid: Simulation<Flood>, workload: &Workload) -> Run {
     let submissions = Submissions {
         grid: &Grid::Uniform(nodes),
         workload,
+        kinds: None,
         estimates: Estimates::Exact,
         criterion: gridweave_core::job::Criterion::Soonest,
     };

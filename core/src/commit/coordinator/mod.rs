@@ -3,6 +3,7 @@
 //! The first thing that a [`Coordinator`] does about a placement is to ask all of its nodes for a hold:
 //! ```
 //! use gridweave_core::commit::coordinator::{Candidate, Command, Coordinator};
+//! use gridweave_core::admission::Needs;
 //! use gridweave_core::commit::{Config, Everyone, Message};
 //! use gridweave_core::id::{JobId, NodeId};
 //! use gridweave_core::job::{Payload, Submitter};
@@ -17,6 +18,7 @@
 //! let place = Command::Place {
 //!     job: JobId::new(7),
 //!     submitter: Submitter::default(),
+//!     needs: Needs::NOTHING,
 //!     payload: Payload::EMPTY,
 //!     candidates: vec![Candidate { interval, nodes: nodes.clone() }],
 //!     spares: vec![],
@@ -47,6 +49,7 @@ pub use task::{Candidate, Saved};
 
 use super::config::{Config, Everyone, Policy};
 use super::message::{Message, Refused};
+use crate::admission::Needs;
 use crate::id::{Epoch, Incarnation, JobId, NodeId};
 use crate::job::{Outcome, Payload, Placement, Submitter};
 use crate::machine::{Alarm, Context, Event, Machine, Violation};
@@ -85,6 +88,8 @@ pub enum Command {
         job: JobId,
         /// The user and organisation that submitted it.
         submitter: Submitter,
+        /// What it needs of each of its nodes, beside their time.
+        needs: Needs,
         /// What the hosts that run it are told.
         payload: Payload,
         /// The placements to try, best first.
@@ -498,7 +503,7 @@ impl<P: Policy> Coordinator<P> {
     fn take(
         &mut self,
         job: JobId,
-        (submitter, payload): (Submitter, Payload),
+        (submitter, needs, payload): (Submitter, Needs, Payload),
         mut candidates: Vec<Candidate>,
         spares: Vec<NodeId>,
         cx: &mut dyn Context<Self>,
@@ -555,6 +560,7 @@ impl<P: Policy> Coordinator<P> {
                 return;
             }
             task.submitter = submitter;
+            task.needs = needs;
             task.payload = payload;
             task.spares = spares;
             task.candidates = candidates;
@@ -739,10 +745,11 @@ impl<P: Policy> Machine for Coordinator<P> {
             Event::Command(Command::Place {
                 job,
                 submitter,
+                needs,
                 payload,
                 candidates,
                 spares,
-            }) => self.take(job, (submitter, payload), candidates, spares, cx),
+            }) => self.take(job, (submitter, needs, payload), candidates, spares, cx),
             Event::Command(Command::Improve {
                 job,
                 candidate,

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Setback;
+use crate::admission::Needs;
 use crate::commit::{Config, Members, Permission};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Outcome, Payload, Placement, Submitter};
@@ -35,6 +36,7 @@ impl Candidate {
 pub(super) struct Task {
     pub(super) job: JobId,
     pub(super) submitter: Submitter,
+    pub(super) needs: Needs,
     pub(super) payload: Payload,
     /// The placements that are still to be tried, best last.
     pub(super) candidates: Vec<Candidate>,
@@ -158,6 +160,7 @@ impl Old {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Saved {
     submitter: Submitter,
+    needs: Needs,
     payload: Payload,
     spares: Vec<NodeId>,
     decided: Option<Decided>,
@@ -195,6 +198,7 @@ impl Task {
         Self {
             job,
             submitter,
+            needs: Needs::NOTHING,
             payload: Payload::EMPTY,
             candidates: Vec::new(),
             spares: Vec::new(),
@@ -282,6 +286,7 @@ impl Task {
     pub(super) fn record(&self) -> Saved {
         Saved {
             submitter: self.submitter,
+            needs: self.needs.clone(),
             payload: self.payload.clone(),
             spares: self.spares.clone(),
             decided: self.decision.as_ref().map(|decision| Decided {
@@ -304,6 +309,7 @@ impl Task {
 
     pub(super) fn restored(job: JobId, saved: Saved) -> Self {
         let mut task = Self::new(job, saved.submitter);
+        task.needs = saved.needs;
         task.payload = saved.payload;
         task.spares = saved.spares;
         task.old = saved.old;

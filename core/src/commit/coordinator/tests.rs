@@ -1,4 +1,5 @@
 use super::*;
+use crate::admission::Needs;
 use crate::commit::Config;
 use crate::machine::{Effect, EffectQueue};
 use crate::schedule::Attempt;
@@ -20,6 +21,7 @@ fn a_new_life_begins_when_attempt_numbers_run_out() {
         let place = Command::Place {
             job: JobId::new(job),
             submitter: Submitter::default(),
+            needs: Needs::NOTHING,
             candidates: vec![Candidate {
                 interval: Interval::starting(start, Span::from_secs(9)).unwrap(),
                 nodes: vec![NodeId::new(1)],
@@ -56,6 +58,7 @@ fn check_finds_a_permission_before_all_have_committed() {
     let place = Command::Place {
         job,
         submitter: Submitter::default(),
+        needs: Needs::NOTHING,
         candidates: vec![Candidate {
             interval,
             nodes: vec![node],

@@ -50,6 +50,7 @@ impl Work {
             interval: trial.interval,
             lease: self.config.lease,
             submitter: task.submitter,
+            needs: task.needs.clone(),
             payload: task.payload.clone(),
         };
         for voter in trial.voters.iter().filter(|voter| voter.lease.is_none()) {

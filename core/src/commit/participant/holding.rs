@@ -5,6 +5,7 @@ use core::cmp::Reverse;
 use core::mem;
 
 use super::{Cause, Firm, Hold, Notice, Participant, Phase, Seat};
+use crate::admission::{Needs, Unsuited};
 use crate::commit::{Members, Message, Policy, Refused};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Assignment, Payload, Placement, Submitter};
@@ -21,7 +22,7 @@ impl<P: Policy> Participant<P> {
         attempt: Attempt,
         interval: Interval,
         lease: Span,
-        wish: (Submitter, Payload),
+        wish: (Submitter, Needs, Payload),
         cx: &mut dyn Context<Self>,
     ) {
         match self.try_hold(from, attempt, interval, lease, wish, cx) {
@@ -47,6 +48,17 @@ impl<P: Policy> Participant<P> {
         }
     }
 
+    /// Whether this node runs jobs of this submitter, and has what they need. Peers judge by what they know of this
+    /// node; this word counts.
+    fn admit(&self, submitter: &Submitter, needs: &Needs) -> Result<(), Refused> {
+        let (stated, dimensions) = (self.policy.stated(), self.policy.dimensions());
+        match stated.suits(dimensions, submitter.organisation, needs) {
+            Err(Unsuited::Lacks) => Err(Refused::Lacking),
+            Ok(()) if self.policy.accepts(submitter) => Ok(()),
+            _ => Err(Refused::NotAccepted),
+        }
+    }
+
     /// Holds the time, and returns the length of the lease.
     pub(super) fn try_hold(
         &mut self,
@@ -54,7 +66,7 @@ impl<P: Policy> Participant<P> {
         attempt: Attempt,
         interval: Interval,
         lease: Span,
-        wish: (Submitter, Payload),
+        wish: (Submitter, Needs, Payload),
         cx: &mut dyn Context<Self>,
     ) -> Result<Span, Refused> {
         let now = cx.now();
@@ -102,10 +114,8 @@ impl<P: Policy> Participant<P> {
         if interval.start() < now + self.config.lead {
             return Err(Refused::TooLate);
         }
-        let (submitter, payload) = wish;
-        if !self.policy.accepts(&submitter) {
-            return Err(Refused::NotAccepted);
-        }
+        let (submitter, needs, payload) = wish;
+        self.admit(&submitter, &needs)?;
         // An older hold of the job is void from here on, even if this one is refused.
         let changed = self.drop_hold(&mut seat, now);
         let allowed =

@@ -2,6 +2,7 @@
 //!
 //! A [`Participant`] that has the time holds it, writes that down, and only then votes for it:
 //! ```
+//! use gridweave_core::admission::Needs;
 //! use gridweave_core::commit::{Config, Everyone, Message, Participant};
 //! use gridweave_core::id::{Epoch, JobId, NodeId};
 //! use gridweave_core::job::{Payload, Submitter};
@@ -16,7 +17,8 @@
 //! let attempt = Attempt::new(JobId::new(7), Epoch::new(1));
 //! let interval = Interval::starting(Time::from_secs(600), Span::from_secs(3600))?;
 //! let (lease, submitter, payload) = (config.lease, Submitter::default(), Payload::EMPTY);
-//! let prepare = Message::Prepare { attempt, interval, lease, submitter, payload };
+//! let needs = Needs::NOTHING;
+//! let prepare = Message::Prepare { attempt, interval, lease, submitter, needs, payload };
 //! let mut effects = EffectQueue::new();
 //! for event in [Event::Start, Event::Message { from: NodeId::new(9), message: prepare }] {
 //!     effects.feed(&mut participant, event, Time::ZERO, &mut rng);
@@ -279,6 +281,11 @@ impl<P: Policy> Participant<P> {
         }
     }
 
+    /// Which submitters may use this node, and what it has.
+    pub const fn policy(&self) -> &P {
+        &self.policy
+    }
+
     /// The busy time of the node.
     pub fn schedule(&self) -> &Schedule<Vec<Reservation>> {
         &self.schedule
@@ -465,8 +472,12 @@ impl<P: Policy> Machine for Participant<P> {
                     interval,
                     lease,
                     submitter,
+                    needs,
                     payload,
-                } => self.prepare(from, attempt, interval, lease, (submitter, payload), cx),
+                } => {
+                    let wish = (submitter, needs, payload);
+                    self.prepare(from, attempt, interval, lease, wish, cx);
+                }
                 Message::Commit { attempt, members } => self.commit(from, attempt, &members, cx),
                 Message::Abort { attempt } => self.abort(from, attempt, cx),
                 Message::Permit { attempt, until } => self.permit(from, attempt, until, cx),

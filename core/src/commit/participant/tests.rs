@@ -1,4 +1,5 @@
 use super::*;
+use crate::admission::Needs;
 use crate::commit::{Config, Everyone, Members};
 use crate::job::Submitter;
 use crate::machine::EffectQueue;
@@ -16,6 +17,7 @@ fn participant(commits: bool) -> Participant {
         interval,
         lease: Config::DEFAULT.lease,
         submitter: Submitter::default(),
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     };
     let messages = [

@@ -1,5 +1,6 @@
 //! Exact effects, phase by phase. Times are in seconds, and there is no jitter.
 
+use crate::admission::Needs;
 use crate::job::brief::Brief;
 use crate::shared::Shared;
 use std::vec::Vec;
@@ -135,6 +136,7 @@ fn prepare(attempt: Attempt, interval: Interval) -> Message {
         interval,
         lease: CONFIG.lease,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     }
 }

@@ -1,6 +1,7 @@
 //! Several nodes with a network that delivers at once, or not at all.
 
 use super::*;
+use crate::admission::Needs;
 use crate::commit::coordinator::{self, Setback};
 use crate::commit::participant::{self, Cause};
 use std::collections::VecDeque;
@@ -85,6 +86,7 @@ impl Grid {
         let command = coordinator::Command::Place {
             job: JOB,
             submitter: NOBODY,
+            needs: Needs::NOTHING,
             candidates: vec![candidate],
             spares: named(spares),
             payload: Payload::EMPTY,

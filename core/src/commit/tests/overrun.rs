@@ -1,6 +1,7 @@
 //! Jobs that run longer than their reservation.
 
 use super::*;
+use crate::admission::Needs;
 use Did::{Persist, Send, Tell, Wake};
 use std::vec;
 
@@ -390,6 +391,7 @@ mod coordinator {
         Event::Command(Command::Place {
             job: JOB,
             submitter: NOBODY,
+            needs: Needs::NOTHING,
             candidates: vec![Candidate {
                 interval: slot(start),
                 nodes: nodes.to_vec(),

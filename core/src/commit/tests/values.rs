@@ -78,7 +78,7 @@ fn a_message_knows_its_attempt_and_its_side() {
 
 #[test]
 fn messages_and_records_are_small() {
-    assert!(size_of::<Message>() <= 64, "{}", size_of::<Message>());
+    assert!(size_of::<Message>() <= 72, "{}", size_of::<Message>());
     assert!(size_of::<super::super::participant::Seat>() <= 200);
     assert!(size_of::<Record>() <= 216, "{}", size_of::<Record>());
     assert!(size_of::<Notice>() <= 64);

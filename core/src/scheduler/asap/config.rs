@@ -1,3 +1,4 @@
+use crate::admission::Preselection;
 use crate::commit;
 use crate::config::{ConfigError, Limits, Room};
 use crate::job::Job;
@@ -28,6 +29,8 @@ pub struct Config {
     pub width: u8,
     /// Whether the searcher itself is a candidate (PROTOCOLS D2).
     pub searcher: Searcher,
+    /// Whether nodes that cannot run a job are passed over (PROTOCOLS F14).
+    pub preselection: Preselection,
     /// Which of the free nodes are taken if there are more than needed (PROTOCOLS D4).
     pub choice: Choice,
     /// Jobs start at multiples of this and get multiples of it (PROTOCOLS D5).
@@ -125,6 +128,7 @@ impl Config {
         breadth: 16,
         width: 8,
         searcher: Searcher::Included,
+        preselection: Preselection::ByAttributes,
         choice: Choice::Nearest,
         slot: Span::from_secs(1),
         lead: Span::from_secs(10),

@@ -1,8 +1,9 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::admission::{Needs, Stated, Tally};
 use crate::commit;
-use crate::id::{JobId, NodeId};
+use crate::id::{JobId, NodeId, OrganisationId};
 use crate::overlay::cyclon;
 use crate::schedule::{BusyTime, Snapshot};
 use crate::time::{Interval, Span, Time};
@@ -33,8 +34,8 @@ pub enum Message<const L: usize> {
     NotFound {
         /// The submitter's name for the question.
         ask: AskId,
-        /// How many candidates the search had; zero if it says nothing about the size of the job.
-        seen: u32,
+        /// How many nodes the search saw; none if it says nothing about the job.
+        seen: Tally,
     },
     /// From a searcher: asks for the receiver's neighbours and their schedules.
     WhoElse {
@@ -54,6 +55,8 @@ pub enum Message<const L: usize> {
     Schedule {
         /// Why the schedule was asked for, or is sent unasked.
         reason: Reason,
+        /// What the sender has, and whose jobs it admits.
+        stated: Stated,
         /// When the sender is busy.
         schedule: Snapshot,
     },
@@ -96,8 +99,8 @@ pub struct AskId {
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct SearchId(pub(super) u32);
 
-/// What a submitter wants: how many nodes, from when on and for how long.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// What a submitter wants: how many nodes, which ones, from when on and for how long.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wanted {
     /// The number of nodes, which must all be free together.
@@ -106,6 +109,10 @@ pub struct Wanted {
     pub from: Time,
     /// How long the nodes are needed, in whole slots.
     pub length: Span,
+    /// The organisation that the nodes must admit.
+    pub organisation: OrganisationId,
+    /// What each of them must have.
+    pub needs: Needs,
 }
 
 /// When and where a job could run.
@@ -129,12 +136,14 @@ impl Offer {
     pub const MOST_NODES: usize = u16::MAX as usize;
 }
 
-/// A node, and its schedule as far as it is known.
+/// A node, with its attributes and its schedule as far as they are known.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Known {
     /// The node to which the schedule belongs.
     pub node: NodeId,
+    /// What it has, and whose jobs it admits.
+    pub stated: Stated,
     /// When it is busy.
     pub schedule: Snapshot,
 }

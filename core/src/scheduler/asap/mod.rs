@@ -39,8 +39,12 @@
 //! - Reservations, decisions and submitted jobs of a node survive a crash. The outcome of a job may then be told twice,
 //!   but never two different outcomes.
 //!
-//! Jobs that ask for cores instead of nodes, for properties of nodes, for a deadline or for another criterion are
-//! refused with that reason. A liar can make a search worse and a job wait, or fail if its other searchers have no
+//! A search passes over nodes that lack what a job requires or do not admit its organisation: nodes tell their
+//! [`Attributes`](crate::admission::Attributes) with their schedules. A node judges for itself before it holds time. If
+//! too few nodes suit a job, it is refused with that reason.
+//!
+//! Jobs that ask for cores instead of nodes, for a deadline or for another criterion are refused with that reason. A
+//! liar can make a search worse and a job wait, or fail if its other searchers have no
 //! room to search. It cannot take time that others have reserved, or make memory grow.
 //!
 //! # Example
@@ -83,9 +87,6 @@ mod tests;
 pub use config::{Choice, Config, Exchange, Links, Searcher};
 pub use message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
 
-use alloc::vec::Vec;
-use core::num::NonZeroU32;
-
 use crate::commit::{self, Everyone, Policy};
 use crate::config::{Bound, ConfigError, Value};
 use crate::id::{JobId, NodeId};
@@ -96,6 +97,7 @@ use crate::schedule::Snapshot;
 pub use crate::scheduler::Bootstrap;
 use crate::scheduler::desk::{self, Desk};
 use crate::time::Time;
+use alloc::vec::Vec;
 use neighbours::{Neighbour, Subscriber};
 use request::Request;
 use search::{Pull, Question, Search};
@@ -351,15 +353,25 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             }
             Message::Found { ask, offer } => self.on_search_answer(from, ask, Ok(offer), cx),
             Message::NotFound { ask, seen } => {
-                self.on_search_answer(from, ask, Err(NonZeroU32::new(seen)), cx);
+                let seen = Some(seen).filter(|seen| !seen.is_empty());
+                self.on_search_answer(from, ask, Err(seen), cx);
             }
             Message::WhoElse { search } => self.on_who_else(from, search, cx),
             Message::Others { search, known } => self.on_others(from, search, &known, cx),
             Message::Fetch(reason) => self.tell(from, reason, cx),
-            Message::Schedule { reason, schedule } => {
-                self.learn(from, schedule.clone());
+            Message::Schedule {
+                reason,
+                stated,
+                schedule,
+            } => {
+                self.learn(from, stated.clone(), schedule.clone());
                 if let Reason::Search(id) = reason {
-                    self.on_schedule_for_search(from, id, schedule, cx);
+                    let known = Known {
+                        node: from,
+                        stated,
+                        schedule,
+                    };
+                    self.on_schedule_for_search(id, known, cx);
                 }
             }
             Message::Subscribe { known } => self.on_subscribe(from, known, cx),

@@ -2,6 +2,7 @@
 
 use super::message::{Known, Message, Reason};
 use super::{Asap, Exchange};
+use crate::admission::Stated;
 use crate::commit::Policy;
 use crate::id::{Incarnation, NodeId};
 use crate::machine::Context;
@@ -15,9 +16,46 @@ pub(super) struct Neighbour {
     pub(super) id: NodeId,
     /// The life in which it was asked; a later life has forgotten the subscription.
     life: Incarnation,
-    pub(super) schedule: Option<Snapshot>,
-    /// When to ask again if the schedule is missing.
-    pub(super) ask_at: Time,
+    told: Told,
+}
+
+/// What a neighbour has told of itself.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Told {
+    /// Nothing: it is asked again at this time.
+    Nothing { ask_at: Time },
+    /// Its attributes and its schedule.
+    All { stated: Stated, schedule: Snapshot },
+}
+
+impl Neighbour {
+    /// What is known of it, if it has told its schedule.
+    pub(super) fn known(&self) -> Option<Known> {
+        match &self.told {
+            Told::Nothing { .. } => None,
+            Told::All { stated, schedule } => Some(Known {
+                node: self.id,
+                stated: stated.clone(),
+                schedule: schedule.clone(),
+            }),
+        }
+    }
+
+    /// The number of its schedule, if that is known.
+    fn version(&self) -> Option<u64> {
+        match &self.told {
+            Told::Nothing { .. } => None,
+            Told::All { schedule, .. } => Some(schedule.version()),
+        }
+    }
+
+    /// When to ask again for its schedule, if that is missing.
+    fn ask_at(&self) -> Option<Time> {
+        match self.told {
+            Told::Nothing { ask_at } => Some(ask_at),
+            Told::All { .. } => None,
+        }
+    }
 }
 
 /// A node that gets this node's schedule after each change, until its lease ends.
@@ -62,15 +100,16 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 Some(known) if (known.id, known.life) == (link.id, link.incarnation) => continue,
                 Some(known) if known.id == link.id => {
                     known.life = link.incarnation;
-                    known.ask_at = ask_at;
+                    if let Told::Nothing { ask_at: at } = &mut known.told {
+                        *at = ask_at;
+                    }
                 }
                 _ => self.neighbours.insert(
                     index,
                     Neighbour {
                         id: link.id,
                         life: link.incarnation,
-                        schedule: None,
-                        ask_at,
+                        told: Told::Nothing { ask_at },
                     },
                 ),
             }
@@ -90,8 +129,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     pub(super) fn ask_for_missing(&mut self, cx: &mut dyn Context<Self>) {
         let now = cx.now();
         for known in &mut self.neighbours {
-            if known.schedule.is_none() && known.ask_at <= now {
-                known.ask_at = now + self.config.timeout;
+            if let Told::Nothing { ask_at } = &mut known.told
+                && *ask_at <= now
+            {
+                *ask_at = now + self.config.timeout;
                 greet(self.config.exchange, known.id, cx);
             }
         }
@@ -99,11 +140,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// When a schedule that is missing is asked for again.
     pub(super) fn missing_at(&self) -> Option<Time> {
-        let missing = self
-            .neighbours
-            .iter()
-            .filter(|known| known.schedule.is_none() && self.config.exchange != Exchange::Pull);
-        missing.map(|known| known.ask_at).min()
+        if self.config.exchange == Exchange::Pull {
+            return None;
+        }
+        self.neighbours.iter().filter_map(Neighbour::ask_at).min()
     }
 
     /// Renews subscriptions, or polls, and drops subscribers whose time is over.
@@ -113,7 +153,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         for known in &self.neighbours {
             match self.config.exchange {
                 Exchange::Push { .. } => {
-                    let version = known.schedule.as_ref().map(Snapshot::version);
+                    let version = known.version();
                     cx.send(known.id, Message::Subscribe { known: version });
                 }
                 Exchange::Poll { .. } => cx.send(known.id, Message::Fetch(Reason::Poll)),
@@ -173,23 +213,30 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Sends this node's schedule.
     pub(super) fn tell(&self, to: NodeId, reason: Reason, cx: &mut dyn Context<Self>) {
-        let schedule = self.own.clone();
-        cx.send(to, Message::Schedule { reason, schedule });
+        let (stated, schedule) = (self.stated().clone(), self.own.clone());
+        let message = Message::Schedule {
+            reason,
+            stated,
+            schedule,
+        };
+        cx.send(to, message);
     }
 
-    /// Keeps a neighbour's schedule if it is newer than the known one.
-    pub(super) fn learn(&mut self, from: NodeId, schedule: Snapshot) {
+    /// What this node tells its peers of itself.
+    pub(super) fn stated(&self) -> &Stated {
+        self.desk.policy().stated()
+    }
+
+    /// Keeps what a neighbour tells of itself if it is newer than what is known.
+    pub(super) fn learn(&mut self, from: NodeId, stated: Stated, schedule: Snapshot) {
         let index = self
             .neighbours
             .binary_search_by_key(&from, |known| known.id);
         let known = index.ok().and_then(|index| self.neighbours.get_mut(index));
         if let Some(known) = known
-            && known
-                .schedule
-                .as_ref()
-                .is_none_or(|old| old.version() < schedule.version())
+            && known.version().is_none_or(|old| old < schedule.version())
         {
-            known.schedule = Some(schedule);
+            known.told = Told::All { stated, schedule };
         }
     }
 
@@ -214,12 +261,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// All neighbours whose schedules are known.
     pub(super) fn others(&self) -> impl Iterator<Item = Known> + '_ {
-        self.neighbours.iter().filter_map(|known| {
-            Some(Known {
-                node: known.id,
-                schedule: known.schedule.clone()?,
-            })
-        })
+        self.neighbours.iter().filter_map(Neighbour::known)
     }
 }
 

@@ -5,11 +5,11 @@
 //! when its [`patience`](Config::patience) is over does it get the earliest placement, which then moves up.
 
 use alloc::vec::Vec;
-use core::num::NonZeroU32;
 
 use super::message::{AskId, Message, Offer, Wanted};
 use super::search::{Candidates, Question};
 use super::{Asap, Bootstrap, Config};
+use crate::admission::{Needs, Tally, Unsuited};
 use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy, Refused};
 use crate::id::{JobId, NodeId};
@@ -59,8 +59,8 @@ enum Phase {
         /// The earliest start that was asked for.
         from: Time,
         offers: Vec<Offer>,
-        /// The most candidates of a search that found no placement.
-        seen: Option<u32>,
+        /// What a search without a placement saw: the one with most candidates.
+        seen: Option<Tally>,
         until: Time,
     },
     /// The coordinator confirms a placement, or the job has one.
@@ -141,6 +141,15 @@ impl Request {
 fn count(job: &Job) -> u32 {
     match job.demand {
         Demand::Nodes(count) | Demand::Cores(count) => count.get(),
+    }
+}
+
+/// Why a job is refused for which too few nodes were seen.
+fn too_few(seen: &Tally, count: u32) -> Refusal {
+    match seen.why_fewer_than(count) {
+        None => Refusal::TooLarge,
+        Some(Unsuited::NotAdmitted) => Refusal::NotAccepted,
+        Some(_) => Refusal::NoMatch,
     }
 }
 
@@ -272,6 +281,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             count: request.count(&known),
             from: request.earliest(now, &config),
             length: config.length(&known),
+            organisation: known.submitter.organisation,
+            needs: Needs::of(&known),
         };
         request.round = request.round.wrapping_add(1);
         let ask = AskId {
@@ -293,6 +304,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         };
         for link in &asked {
             cx.trace(Trace::Asks { job, peer: link.id });
+            let wanted = wanted.clone();
             cx.send(link.id, Message::Search { ask, wanted });
         }
         if alone {
@@ -377,7 +389,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 why: "the offer is not for what was asked",
             }),
             Err(found) => {
-                *seen = (*seen).max(found.map(NonZeroU32::get));
+                *seen = (*seen).max(found);
                 cx.trace(Trace::Refused {
                     job: ask.job,
                     peer: from,
@@ -469,7 +481,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     request.unwilling.clear();
                     None
                 }
-                Some(seen) if everyone && seen < count => Some(Refusal::TooLarge),
+                Some(seen) if everyone && seen.suited < count => Some(too_few(&seen, count)),
                 Some(_) if everyone => Some(Refusal::NoStart),
                 _ => None,
             };

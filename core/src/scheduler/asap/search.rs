@@ -6,21 +6,22 @@
 
 use alloc::vec::Vec;
 use core::mem;
-use core::num::NonZeroU32;
 
 use super::message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
 use super::neighbours::Neighbour;
 use super::{Asap, Choice, Config, Exchange, Searcher};
+use crate::admission::{Preselection, Tally};
 use crate::commit::Policy;
 use crate::id::NodeId;
 use crate::machine::Context;
+use crate::resource::Dimensions;
 use crate::rng::Choose;
+use crate::schedule::BusyTime;
 use crate::schedule::common_slot::{BestFit, InOrder, earliest_common};
-use crate::schedule::{BusyTime, Snapshot};
 use crate::time::{Interval, Time};
 
 /// What a submitter (the asker) wants.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Question {
     pub(super) asker: NodeId,
     pub(super) ask: AskId,
@@ -45,8 +46,10 @@ pub(super) struct Search {
     candidates: Vec<Known>,
     /// Indices of the candidates that are free at the earliest start.
     free: Vec<u32>,
-    /// All candidates and the searcher, sorted.
+    /// All nodes whose attributes are known, and the searcher, sorted.
     seen: Vec<NodeId>,
+    /// How many of the nodes are candidates, and how many cannot run the job.
+    tally: Tally,
     /// What the job has already.
     held: Option<Held>,
     /// The largest distance of a candidate, in hops.
@@ -69,7 +72,7 @@ pub(super) struct Pull {
 }
 
 /// What follows a pull: a search of this node, or the answer to a searcher's `WhoElse`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Then {
     Search(Question),
     Answer { searcher: NodeId, search: SearchId },
@@ -84,6 +87,13 @@ impl Then {
     }
 }
 
+/// By what a search judges nodes.
+#[derive(Clone, Copy)]
+struct Judge<'a> {
+    dimensions: Option<&'a Dimensions>,
+    preselection: Preselection,
+}
+
 impl Search {
     fn new(id: SearchId, question: Question, limit: Time) -> Self {
         Self {
@@ -93,6 +103,7 @@ impl Search {
             candidates: Vec::new(),
             free: Vec::new(),
             seen: Vec::new(),
+            tally: Tally::default(),
             held: None,
             hops: 1,
             to_ask: Vec::new(),
@@ -119,13 +130,25 @@ impl Search {
         index.is_err()
     }
 
-    fn add(&mut self, mut known: Known) {
+    /// Makes a node a candidate, if it can run the job.
+    fn add(&mut self, mut known: Known, judge: Judge<'_>) {
+        let Wanted {
+            organisation,
+            ref needs,
+            ..
+        } = self.question.wanted;
+        let judged = known.stated.suits(judge.dimensions, organisation, needs);
+        let judged = judge.preselection.judge(judged);
+        self.tally.count(judged);
+        if judged.is_err() {
+            return;
+        }
         if let Some(held) = &self.held
             && held.nodes.contains(&known.node)
         {
             known.schedule = known.schedule.without(held.interval);
         }
-        let wanted = self.question.wanted;
+        let wanted = &self.question.wanted;
         let slot = Interval::starting(wanted.from, wanted.length);
         if slot.is_ok_and(|slot| known.is_free(slot)) {
             self.free.push(self.candidates.len() as u32);
@@ -137,11 +160,24 @@ impl Search {
         self.candidates.len() >= self.question.wanted.count as usize
     }
 
-    /// Whether there are `breadth` candidates for each wanted node, or as many as a search may have.
+    /// Whether there are `breadth` candidates for each wanted node, or enough candidates among many times as many nodes,
+    /// or as many as a search may have.
     fn has_plenty(&self, config: &Config) -> bool {
         let plenty = u64::from(self.question.wanted.count).saturating_mul(config.breadth.into());
-        self.candidates.len() as u64 >= plenty
-            || self.candidates.len() >= usize::from(config.candidates)
+        let found = self.candidates.len() as u64;
+        // Where few nodes can run the job, many would have to be asked for the last candidates.
+        let seen = found.saturating_add(self.tally.unsuited().into());
+        found >= plenty
+            || self.has_enough() && seen >= plenty.saturating_mul(ENOUGH_SEEN)
+            || self.is_full(config)
+    }
+
+    /// Whether the search takes no more nodes. Nodes that cannot run the job take less room than candidates, so the
+    /// limit is larger for them.
+    fn is_full(&self, config: &Config) -> bool {
+        let most = u32::from(config.candidates);
+        self.candidates.len() >= usize::from(config.candidates)
+            || self.tally.unsuited() >= most.saturating_mul(MOST_UNSUITED)
     }
 
     fn has_enough_free(&self) -> bool {
@@ -150,7 +186,7 @@ impl Search {
 
     /// The placement at the earliest start; enough candidates are free there.
     fn at_once(&self, choice: Choice) -> Option<Offer> {
-        let wanted = self.question.wanted;
+        let wanted = &self.question.wanted;
         match choice {
             Choice::Nearest => {
                 let first = self.free.iter().take(wanted.count as usize);
@@ -166,6 +202,7 @@ impl Search {
             count,
             from,
             length,
+            ..
         } = self.question.wanted;
         let (start, chosen) = match choice {
             Choice::Nearest => earliest_common(&self.candidates, from, length, count, InOrder),
@@ -199,11 +236,24 @@ impl Search {
     }
 }
 
-/// How many candidates a failed search had. `None` if the number says nothing about the job: the node had no room to
-/// search, had no candidates, or lacks the schedule of a neighbour.
-pub(super) type Candidates = Option<NonZeroU32>;
+/// How many nodes a failed search saw. `None` if that says nothing about the job: the node had no room to search, saw no
+/// nodes, or lacks the schedule of a neighbour.
+pub(super) type Candidates = Option<Tally>;
+
+/// If a search has seen so many times as many nodes as it wants candidates, enough candidates will do.
+const ENOUGH_SEEN: u64 = 4;
+
+/// How many nodes that cannot run a job are seen in its search for each candidate that it may have.
+const MOST_UNSUITED: u32 = 8;
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
+    fn judge(&self) -> Judge<'_> {
+        Judge {
+            dimensions: self.desk.policy().dimensions(),
+            preselection: self.config.preselection,
+        }
+    }
+
     /// Begins a search, or declines it if there is no room.
     pub(super) fn search(&mut self, question: Question, cx: &mut dyn Context<Self>) {
         if !self.may_serve(question.asker) {
@@ -252,17 +302,13 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// A schedule arrived for a pull, or from the asker of a search.
     pub(super) fn on_schedule_for_search(
         &mut self,
-        from: NodeId,
         id: SearchId,
-        schedule: Snapshot,
+        known: Known,
         cx: &mut dyn Context<Self>,
     ) {
-        self.on_pulled_schedule(from, id, cx);
-        if let Some(mut search) = self.take_answered(from, id) {
-            search.add(Known {
-                node: from,
-                schedule,
-            });
+        self.on_pulled_schedule(known.node, id, cx);
+        if let Some(mut search) = self.take_answered(known.node, id) {
+            search.add(known, self.judge());
             self.go_on(search, cx);
         }
     }
@@ -301,14 +347,18 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     fn look_around(&mut self, question: Question, cx: &mut dyn Context<Self>) {
         let id = self.next_search();
         let limit = cx.now() + self.config.search_limit;
+        let held = self.held_by(&question);
         let mut search = Search::new(id, question, limit);
+        let judge = self.judge();
         search.discover(self.me);
-        search.held = self.held_by(&question);
+        search.held = held;
         if self.config.searcher == Searcher::Included && self.desk.takes_jobs() {
-            search.add(Known {
+            let own = Known {
                 node: self.me,
+                stated: self.stated().clone(),
                 schedule: self.own.clone(),
-            });
+            };
+            search.add(own, judge);
         }
         let mut near: Vec<usize> = (0..self.neighbours.len()).collect();
         cx.rng().shuffle(&mut near);
@@ -318,12 +368,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         {
             search.next_ring.push(known.id);
             // If its schedule is missing, it is not marked as seen: another node may send that schedule.
-            if let Some(schedule) = &known.schedule {
-                search.discover(known.id);
-                search.add(Known {
-                    node: known.id,
-                    schedule: schedule.clone(),
-                });
+            if let Some(known) = known.known() {
+                search.discover(known.node);
+                search.add(known, judge);
             }
         }
         self.ask_held(&mut search, cx);
@@ -385,11 +432,10 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     /// If there are too few candidates, asks the asker for its schedule: in a small grid its own job may need it.
     fn ask_asker(&mut self, mut search: Search, cx: &mut dyn Context<Self>) {
         let asker = search.question.asker;
-        let most = usize::from(self.config.candidates);
         if self.config.searcher == Searcher::Included
             && self.desk.takes_jobs()
             && !search.has_enough()
-            && search.candidates.len() < most
+            && !search.is_full(&self.config)
             && search.discover(asker)
         {
             search.asked.push((asker, cx.now() + self.config.timeout));
@@ -411,7 +457,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let seen = if !enough && self.neighbours.iter().any(missing) {
             None
         } else {
-            NonZeroU32::new(search.candidates.len() as u32)
+            Some(search.tally).filter(|seen| !seen.is_empty())
         };
         self.conclude(&search.question, offer.ok_or(seen), cx);
     }
@@ -432,7 +478,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             Ok(offer) => Message::Found { ask, offer },
             Err(found) => Message::NotFound {
                 ask,
-                seen: found.map_or(0, NonZeroU32::get),
+                seen: found.unwrap_or_default(),
             },
         };
         cx.send(asker, answer);
@@ -471,9 +517,9 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let Some(mut search) = self.take_answered(from, id) else {
             return;
         };
-        let most = usize::from(self.config.candidates);
+        let judge = self.judge();
         for known in known.iter().take(C) {
-            if search.candidates.len() >= most {
+            if search.is_full(&self.config) {
                 break;
             }
             if search.discover(known.node) {
@@ -481,7 +527,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 if !self.is_neighbour(known.node) {
                     search.next_ring.push(known.node);
                 }
-                search.add(known.clone());
+                search.add(known.clone(), judge);
             }
         }
         self.go_on(search, cx);

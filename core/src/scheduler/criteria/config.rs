@@ -1,4 +1,5 @@
 use super::Helper;
+use crate::admission::Preselection;
 use crate::commit;
 use crate::config::{ConfigError, Limits, Room};
 use crate::job::Job;
@@ -19,6 +20,8 @@ pub struct Config {
     pub helpers: [Option<Helper>; Self::MOST_HELPERS],
     /// Whether an iteration uses helper overlays.
     pub exploration: Exploration,
+    /// Whether nodes that cannot run a job are passed over (PROTOCOLS F14).
+    pub preselection: Preselection,
     /// How many nodes are found for each one that is wanted, in hundredths (PROTOCOLS F0).
     pub alpha: u16,
     /// How many nodes are found for each one that is wanted, if too few of them are free for the job at once. With zero
@@ -102,6 +105,7 @@ impl Config {
         helper: vicinity::Config::DEFAULT,
         helpers: [Some(Helper::Proximity), Some(Helper::FirstFree), None, None],
         exploration: Exploration::Proactive,
+        preselection: Preselection::ByAttributes,
         alpha: 200,
         breadth: 64,
         reach: 1000,

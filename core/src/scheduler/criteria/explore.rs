@@ -7,6 +7,7 @@ use super::catalogue::helper_for;
 use super::message::{Descriptor, Descriptors, LookId, Message, Through};
 use super::request::count;
 use super::{Catalogue, Config, Criteria, Exploration, Helper};
+use crate::admission::{Needs, Tally, Unsuited};
 use crate::commit::Policy;
 use crate::id::{JobId, NodeId};
 use crate::job::{Criterion, Job};
@@ -43,6 +44,12 @@ pub(super) struct Expedition {
     guides: VecDeque<NodeId>,
     /// Whether guides have been asked.
     topping_up: bool,
+    /// What the job needs of each node.
+    needs: Needs,
+    /// How many nodes could run the job, of those whose attributes are known, and how many could not.
+    pub(super) tally: Tally,
+    /// Nodes that cannot run the job. They are asked for links when no other node is left to ask.
+    detours: VecDeque<NodeId>,
     /// Whether a node did not answer.
     pub(super) has_missed: bool,
 }
@@ -52,8 +59,18 @@ pub(super) struct Expedition {
 struct Asked {
     node: NodeId,
     through: Through,
+    aim: Aim,
     /// Until when the answer is awaited.
     until: Time,
+}
+
+/// What a node is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Aim {
+    /// Itself and its links.
+    Candidate,
+    /// Only its links: it is known already, or cannot run the job.
+    Links,
 }
 
 /// In which order nodes are asked.
@@ -123,11 +140,22 @@ impl Expedition {
         index.is_err()
     }
 
-    /// Puts a named node on the frontier, if it is new and there is room.
-    fn hear_of<U: Catalogue>(&mut self, known: &Descriptor, config: &Config, catalogue: &U) {
+    /// Puts a named node on the frontier, if it is new and there is room. A node that cannot run the job goes behind it.
+    fn hear_of<U: Catalogue>(
+        &mut self,
+        known: &Descriptor,
+        judged: Result<(), Unsuited>,
+        config: &Config,
+        catalogue: &U,
+    ) {
         // Nodes that were named but are never asked take room too, so the limit is larger than that of candidates.
         let most = usize::from(config.candidates).saturating_mul(8);
         if self.discovered.len() >= most || !self.discover(known.id) {
+            return;
+        }
+        if judged.is_err() {
+            self.tally.count(judged);
+            self.detours.push_back(known.id);
             return;
         }
         let rank = match &self.order {
@@ -143,7 +171,10 @@ impl Expedition {
     /// Whether the next node is asked for links, or only for itself.
     fn links_needed(&self) -> bool {
         match self.order {
-            Order::Breadth => self.topping_up || self.discovered.len() < self.room,
+            Order::Breadth => {
+                let unsuited = self.tally.unsuited() as usize;
+                self.topping_up || self.discovered.len().saturating_sub(unsuited) < self.room
+            }
             Order::Nearest(..) => true,
         }
     }
@@ -155,24 +186,27 @@ impl Expedition {
             && self.found.len().saturating_add(asked) < self.room
     }
 
-    /// The next node to ask, and for which links.
-    fn next(&mut self) -> Option<(NodeId, Through)> {
+    /// The next node to ask, for which links, and what for.
+    fn next(&mut self) -> Option<(NodeId, Through, Aim)> {
         if let Some((_, node)) = self.frontier.pop() {
             let through = if self.links_needed() {
                 self.through
             } else {
                 Through::Nobody
             };
-            return Some((node, through));
+            return Some((node, through, Aim::Candidate));
         }
         if !self.asked.is_empty() {
             return None;
         }
         // These links are used up: nodes that have answered may have random links to others.
-        let guide = self.guides.pop_front()?;
-        self.topping_up = true;
-        self.through = Through::Random;
-        Some((guide, Through::Random))
+        if let Some(guide) = self.guides.pop_front() {
+            self.topping_up = true;
+            self.through = Through::Random;
+            return Some((guide, Through::Random, Aim::Links));
+        }
+        let detour = self.detours.pop_front()?;
+        Some((detour, self.through, Aim::Links))
     }
 
     /// Whether it waits for a node.
@@ -180,10 +214,11 @@ impl Expedition {
         self.asked.iter().any(|asked| asked.node == node)
     }
 
-    /// Ends the question to a node. Returns for which links it was asked.
-    fn answered(&mut self, node: NodeId) -> Option<Through> {
+    /// Ends the question to a node. Returns for which links it was asked, and what for.
+    fn answered(&mut self, node: NodeId) -> Option<(Through, Aim)> {
         let index = self.asked.iter().position(|asked| asked.node == node)?;
-        Some(self.asked.remove(index).through)
+        let asked = self.asked.remove(index);
+        Some((asked.through, asked.aim))
     }
 
     /// Gives up the questions that have timed out. Returns whether there were any.
@@ -235,7 +270,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 let early = wanted.filter(|_| helper == Helper::FirstFree);
                 let ideal = early.map(|free| Profile {
                     free,
-                    ..self.profile
+                    ..self.profile.clone()
                 });
                 (Through::Helper(number), Order::Nearest(helper, ideal))
             }
@@ -263,6 +298,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             is_guided: false,
             guides: VecDeque::new(),
             topping_up: false,
+            needs: Needs::of(job),
+            tally: Tally::default(),
+            detours: VecDeque::new(),
             has_missed: false,
         };
         expedition.include(own);
@@ -273,7 +311,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             }
             First::KnownTo(guide) => {
                 expedition.is_guided = true;
-                self.ask(job.id, &mut expedition, guide, Through::Random, cx);
+                let (through, aim) = (Through::Random, Aim::Candidate);
+                self.ask(job.id, &mut expedition, guide, (through, aim), cx);
                 Step::Waiting(expedition)
             }
         }
@@ -284,13 +323,14 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         job: JobId,
         expedition: &mut Expedition,
         node: NodeId,
-        through: Through,
+        (through, aim): (Through, Aim),
         cx: &mut dyn Context<Self>,
     ) {
         let until = cx.now() + self.config.timeout;
         expedition.asked.push(Asked {
             node,
             through,
+            aim,
             until,
         });
         let look = expedition.id;
@@ -307,14 +347,15 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     ) -> Step {
         let width = usize::from(self.config.width);
         while expedition.wants_more() && expedition.asked.len() < width {
-            let Some((node, through)) = expedition.next() else {
+            let Some((node, through, aim)) = expedition.next() else {
                 break;
             };
             if node != self.me {
-                self.ask(job.id, &mut expedition, node, through, cx);
+                self.ask(job.id, &mut expedition, node, (through, aim), cx);
             } else if self.desk.takes_jobs() {
                 let (own, schedule, links) = self.look(through);
-                self.note(job, &mut expedition, through, own, schedule, &links);
+                let asked = (through, aim);
+                self.note(job, &mut expedition, asked, own, schedule, &links);
             }
         }
         if expedition.asked.is_empty() {
@@ -336,7 +377,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 let mut helpers = self.helpers.iter();
                 let helper = helpers.find(|(known, _)| *known == number);
                 let links = helper.map_or(&[][..], |(_, helper)| helper.view());
-                links.iter().copied().collect()
+                links.iter().cloned().collect()
             }
             Through::Nobody => Descriptors::from_iter([]),
         };
@@ -371,7 +412,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         &self,
         job: &Job,
         expedition: &mut Expedition,
-        through: Through,
+        (through, aim): (Through, Aim),
         own: Descriptor,
         schedule: Snapshot,
         links: &Descriptors,
@@ -380,10 +421,14 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             expedition.guides.push_back(own.id);
         }
         if let Order::Nearest(_, first @ None) = &mut expedition.order {
-            *first = Some(own.profile);
+            *first = Some(own.profile.clone());
         }
         let known = expedition.found.iter().any(|found| found.node == own.id);
-        if !known && self.catalogue.admits(job, &own.profile) {
+        let judged = self.judge(job, &expedition.needs, &own.profile);
+        if !known && aim == Aim::Candidate {
+            expedition.tally.count(judged);
+        }
+        if !known && judged.is_ok() && self.catalogue.admits(job, &own.profile) {
             if expedition
                 .wanted
                 .is_none_or(|wanted| schedule.is_free(wanted))
@@ -397,8 +442,21 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             });
         }
         for link in links.iter().take(C) {
-            expedition.hear_of(link, &self.config, &self.catalogue);
+            // What is not known yet does not speak against a node.
+            let judged = match link.version {
+                0 => Ok(()),
+                _ => self.judge(job, &expedition.needs, &link.profile),
+            };
+            expedition.hear_of(link, judged, &self.config, &self.catalogue);
         }
+    }
+
+    /// Whether a node with this profile can run a job, and admits it.
+    fn judge(&self, job: &Job, needs: &Needs, profile: &Profile) -> Result<(), Unsuited> {
+        let dimensions = self.desk.policy().dimensions();
+        let organisation = job.submitter.organisation;
+        let judged = profile.stated.suits(dimensions, organisation, needs);
+        self.config.preselection.judge(judged)
     }
 
     /// A node has answered a question of an expedition.
@@ -413,7 +471,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     ) {
         // A node can only answer for itself.
         let own = Descriptor { id: from, ..own };
-        let Some((id, mut expedition, through)) = self.take_expedition(look, from) else {
+        let Some((id, mut expedition, asked)) = self.take_expedition(look, from) else {
             return;
         };
         let Some(job) = self.desk.job(id).copied() else {
@@ -424,9 +482,9 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let first = self.guided(id, from, links, cx);
             expedition.begin_at(first);
         } else {
-            self.note(&job, &mut expedition, through, own, schedule, links);
+            self.note(&job, &mut expedition, asked, own.clone(), schedule, links);
         }
-        if Some(through) == self.config.number(Helper::Proximity).map(Through::Helper) {
+        if Some(asked.0) == self.config.number(Helper::Proximity).map(Through::Helper) {
             self.verify_place(&own, links.as_slice(), cx.now());
         }
         let step = self.go_on(&job, expedition, cx);
@@ -439,13 +497,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         &mut self,
         look: LookId,
         from: NodeId,
-    ) -> Option<(JobId, Expedition, Through)> {
+    ) -> Option<(JobId, Expedition, (Through, Aim))> {
         let waits = |known: &Expedition| known.id == look && known.waits_for(from);
         for request in &mut self.requests {
             if let Some(index) = request.expeditions.iter().position(waits) {
                 let mut expedition = request.expeditions.remove(index);
-                let through = expedition.answered(from)?;
-                return Some((request.job, expedition, through));
+                let asked = expedition.answered(from)?;
+                return Some((request.job, expedition, asked));
             }
         }
         None

@@ -38,9 +38,10 @@
 //!   is refused, the job keeps the old one (F5).
 //! - A job is not moved any more when less than [`Config::lead`] is left before its start.
 //! - Leavers, crashes and cancellations are handled by the [`desk`].
+//! - An iteration passes over nodes that lack what the job requires or do not admit its organisation, as their profiles
+//!   say. It asks them for links only if no others are left to ask. A node judges for itself before it holds time.
 //!
-//! Jobs that ask for cores, for properties of nodes, for a deadline, or for an unknown criterion are refused with that
-//! reason; so are jobs for which there are too few nodes, no common time, or no set that the criterion accepts, and
+//! Jobs that ask for cores, for a deadline, or for an unknown criterion are refused with that reason; so are jobs for which there are too few nodes, no common time, or no set that the criterion accepts, and
 //! criteria that give no cost. A liar may be selected and then refuse, which costs a round; after that the job avoids
 //! it if it can. A liar cannot take time that others have reserved, or make memory grow.
 //!
@@ -249,7 +250,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     Criteria<C, L, G, U, P>
 {
     /// A node without jobs, with this profile. All nodes of a grid have the same configuration. The node itself updates
-    /// the free time in its profile, and its coordinate if [`Config::coordinates`] says so.
+    /// the free time in its profile, and its coordinate if [`Config::coordinates`] says so. What it has and whose jobs it
+    /// admits comes from its policy.
     pub fn new(
         me: NodeId,
         config: Config,
@@ -260,6 +262,10 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     ) -> Result<Self, ConfigError> {
         let config = config.checked::<C, L, G>()?.settled();
         bootstrap.check(me)?;
+        let profile = Profile {
+            stated: policy.stated().clone(),
+            ..profile
+        };
         let vivaldi = match config.coordinates {
             Coordinates::Given => None,
             Coordinates::Learned(config) => Some(Vivaldi::new(config)),
@@ -269,7 +275,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             let Some(helper) = helper else { continue };
             let catalogue = catalogue.clone();
             let nearness = Nearness { helper, catalogue };
-            let overlay = Vicinity::new(me, config.helper, nearness, profile, 0);
+            let overlay = Vicinity::new(me, config.helper, nearness, profile.clone(), 0);
             helpers.push((number, overlay?));
         }
         Ok(Self {

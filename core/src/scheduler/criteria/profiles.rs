@@ -37,7 +37,7 @@ impl AsOverlay<'_> {
                 id: me,
                 age: 0,
                 version: 0,
-                profile: *profile,
+                profile: profile.clone(),
             },
             known: &[],
             dense: &[],
@@ -54,7 +54,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     fn message(&mut self, message: cyclon::Message<L>) -> Message<L, G> {
         let others = message.links().iter().filter_map(|link| {
             let index = self.known.binary_search_by_key(&link.id, |known| known.id);
-            self.known.get(index.ok()?).copied()
+            self.known.get(index.ok()?).cloned()
         });
         let is_told = |place: &&Place| message.links().iter().all(|link| link.id != place.node);
         let places = self
@@ -62,7 +62,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             .iter()
             .filter(is_told)
             .map(|place| place.descriptor());
-        let about = [self.own].into_iter().chain(others).chain(places).collect();
+        let about = [self.own.clone()]
+            .into_iter()
+            .chain(others)
+            .chain(places)
+            .collect();
         if let cyclon::Message::Shuffle { exchange, .. } = &message {
             self.begun = Some(*exchange);
         }
@@ -106,7 +110,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             id: self.me,
             age: 0,
             version: self.schedule.version(),
-            profile: self.profile,
+            profile: self.profile.clone(),
         }
     }
 
@@ -114,7 +118,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     pub(super) fn known(&self, link: Link) -> Descriptor {
         let index = self.random.binary_search_by_key(&link.id, |known| known.id);
         let known = index.ok().and_then(|index| self.random.get(index));
-        known.copied().unwrap_or(Descriptor {
+        known.cloned().unwrap_or_else(|| Descriptor {
             id: link.id,
             age: link.age,
             version: 0,
@@ -187,7 +191,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             && exchange == answered
         {
             let rtt = cx.now() - since;
-            let profile = told.profile;
+            let profile = &told.profile;
             // `observe` rejects unusable samples; nothing changes then.
             let _ = vivaldi.observe(rtt, profile.coordinate, profile.error, cx.rng());
             self.tell_profile(cx);
@@ -201,29 +205,28 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let max_age = self.config.helper.max_age;
         // The view and `random` are both in the order of ids.
         let mut known = self.random.iter().peekable();
-        let now_known: Vec<Descriptor> = view
-            .links()
-            .filter_map(|link| {
-                while known.next_if(|known| known.id < link.id).is_some() {}
-                let old = known.next_if(|known| known.id == link.id);
-                let old = old.map(|known| Descriptor {
-                    age: known.age.saturating_add(cycles),
-                    ..*known
-                });
-                let told = heard.iter().filter(|told| told.id == link.id).copied();
-                // A forged profile may have the highest version, so it counts only while it is fresh.
-                let is_fresh = |known: &Descriptor| known.age <= max_age;
-                old.into_iter()
-                    .chain(told)
-                    .max_by_key(|known| (is_fresh(known), known.version, Reverse(known.age)))
-            })
-            .collect();
+        // No more room than the view needs: the memory of a large grid is made of these lists.
+        let mut now_known: Vec<Descriptor> = Vec::with_capacity(view.len());
+        now_known.extend(view.links().filter_map(|link| {
+            while known.next_if(|known| known.id < link.id).is_some() {}
+            let old = known.next_if(|known| known.id == link.id);
+            let old = old.map(|known| Descriptor {
+                age: known.age.saturating_add(cycles),
+                ..known.clone()
+            });
+            let told = heard.iter().filter(|told| told.id == link.id).cloned();
+            // A forged profile may have the highest version, so it counts only while it is fresh.
+            let is_fresh = |known: &Descriptor| known.age <= max_age;
+            old.into_iter()
+                .chain(told)
+                .max_by_key(|known| (is_fresh(known), known.version, Reverse(known.age)))
+        }));
         if now_known == self.random {
             return;
         }
         self.random = now_known;
         if !self.helpers.is_empty() {
-            let random = self.random.iter().take(C).copied().collect();
+            let random = self.random.iter().take(C).cloned().collect();
             self.help_all(&Event::Command(vicinity::Command::Random(random)), cx);
         }
     }
@@ -242,7 +245,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     /// Updates the profile, because time has passed or the coordinate has changed.
     pub(super) fn tell_profile(&mut self, cx: &mut dyn Context<Self>) {
-        let before = self.profile;
+        let before = self.profile.clone();
         let from = cx.now().round_up(self.config.slot);
         self.profile.free = first_free(&self.schedule, from);
         self.locate(cx.now());
@@ -264,7 +267,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
 
     fn tell_helpers(&mut self, cx: &mut dyn Context<Self>) {
         let profile = vicinity::Command::Profile {
-            profile: self.profile,
+            profile: self.profile.clone(),
             version: self.schedule.version(),
         };
         self.help_all(&Event::Command(profile), cx);

@@ -9,6 +9,7 @@ use super::catalogue::{helper_for, with_objective};
 use super::explore::{Expedition, First, Found, Step};
 use super::message::Descriptors;
 use super::{Catalogue, Config, Criteria, Exploration, Helper};
+use crate::admission::{Tally, Unsuited};
 use crate::commit::coordinator::Setback;
 use crate::commit::{Candidate, Policy};
 use crate::id::{JobId, NodeId};
@@ -62,6 +63,8 @@ pub(super) struct Request {
     better: Option<Placement>,
     /// Why no placement was found, by the iteration that came furthest.
     why: Option<NoSelection>,
+    /// What the iteration saw that saw most nodes for the job.
+    seen: Tally,
     /// Nodes that made a placement fail. They are selected again only if there is no placement without them.
     unwilling: Vec<NodeId>,
     /// The unwilling nodes that had committed before. They stay unwilling when the search begins anew.
@@ -179,6 +182,7 @@ impl Request {
             trying: None,
             better: None,
             why: None,
+            seen: Tally::default(),
             unwilling: Vec::new(),
             untrue: Vec::new(),
             not_before: Time::ZERO,
@@ -442,7 +446,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 if over && (request.has.is_some() || can_wait) {
                     self.wait(id, cx);
                 } else if over {
-                    let refusal = request.why.map(refusal);
+                    let refusal = request.why.map(|why| refusal(why, &request.seen, &job));
                     self.order(desk::Command::NotFound { job: id, refusal }, cx);
                 }
                 return;
@@ -579,6 +583,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                     // Another iteration gives no cost either. The job keeps the placement that it has.
                     request.begun = config.iterations;
                 }
+                request.seen = request.seen.max(expedition.tally);
                 if request.why.is_none_or(|known| reach(known) < reach(why)) {
                     request.why = Some(why);
                 }
@@ -592,7 +597,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let has = request.has.as_ref().filter(|place| place.cost.is_none())?;
         let found = |node: &NodeId| expedition.found.iter().find(|found| found.node == *node);
         let members: Option<Vec<&Found>> = has.nodes.iter().map(found).collect();
-        let profiles: Vec<_> = members?.iter().map(|found| found.profile).collect();
+        let profiles: Vec<_> = members?.iter().map(|found| found.profile.clone()).collect();
         let count = count(job);
         let problem = Problem {
             nodes: &has.nodes,
@@ -641,7 +646,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let config = &self.config;
         let has = request.has.as_ref();
         let nodes: Vec<NodeId> = found.iter().map(|found| found.node).collect();
-        let profiles: Vec<_> = found.iter().map(|found| found.profile).collect();
+        let profiles: Vec<_> = found.iter().map(|found| found.profile.clone()).collect();
         let schedules: Vec<Snapshot> = found.iter().map(|found| as_seen(found, has)).collect();
         let current: Vec<u32> = (0_u32..)
             .zip(&nodes)
@@ -777,9 +782,13 @@ fn reach(why: NoSelection) -> u8 {
 }
 
 /// The reason with which a job is refused if no placement was ever found.
-fn refusal(why: NoSelection) -> Refusal {
+fn refusal(why: NoSelection, seen: &Tally, job: &Job) -> Refusal {
     match why {
-        NoSelection::TooFew { .. } => Refusal::TooLarge,
+        NoSelection::TooFew { .. } => match seen.why_fewer_than(count(job)) {
+            None => Refusal::TooLarge,
+            Some(Unsuited::NotAdmitted) => Refusal::NotAccepted,
+            Some(_) => Refusal::NoMatch,
+        },
         NoSelection::NotANumber => Refusal::BrokenCriterion,
         NoSelection::NotAcceptable => Refusal::NotAcceptable,
         _ => Refusal::NoStart,

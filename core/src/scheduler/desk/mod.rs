@@ -63,6 +63,7 @@ pub use task::Stage;
 use alloc::vec::Vec;
 
 use super::duty::Duty;
+use crate::admission::Needs;
 use crate::commit::coordinator::Setback;
 use crate::commit::{self, Candidate, Everyone, Policy, coordinator, participant};
 use crate::config::{ConfigError, Limits};
@@ -385,6 +386,11 @@ impl<P: Policy> Desk<P> {
         &self.node
     }
 
+    /// Which submitters may use this node, and what it has.
+    pub const fn policy(&self) -> &P {
+        self.node.participant.policy()
+    }
+
     /// The jobs that were submitted here and have no outcome yet.
     pub fn jobs(&self) -> impl Iterator<Item = &Job> + '_ {
         self.tasks.iter().map(|task| &task.job)
@@ -506,6 +512,7 @@ impl<P: Policy> Desk<P> {
                     let place = coordinator::Command::Place {
                         job,
                         submitter: task.job.submitter,
+                        needs: Needs::of(&task.job),
                         payload: task.payload.clone(),
                         candidates,
                         spares,

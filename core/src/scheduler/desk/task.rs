@@ -8,6 +8,7 @@ use crate::commit::{Policy, Refused};
 use crate::id::{Epoch, JobId};
 use crate::job::{Demand, Failure, Job, News, Payload, Placement, Refusal, Scope};
 use crate::machine::Context;
+use crate::resource::Dimensions;
 use crate::shared::Shared;
 use crate::time::Time;
 use crate::trace::Trace;
@@ -104,6 +105,7 @@ const fn refusal_after(setback: &Setback) -> Refusal {
             Refused::NotAccepted => Refusal::NotAccepted,
             Refused::Foreign => Refusal::NameTaken,
             Refused::Draining => Refusal::NodesDraining,
+            Refused::Lacking => Refusal::NoMatch,
             _ => Refusal::Taken,
         },
         Setback::Clock { .. } => Refusal::Clock,
@@ -119,8 +121,12 @@ pub(super) fn index_of(tasks: &[Task], job: JobId) -> Result<usize, usize> {
 }
 
 /// Why a scheduler that reserves whole nodes refuses a job; `None` if it does not.
-fn refusal(job: &Job, most_nodes: u16) -> Option<Refusal> {
-    if let Some((dimension, _)) = job.requirement.named().next() {
+fn refusal(job: &Job, most_nodes: u16, dimensions: Option<&Dimensions>) -> Option<Refusal> {
+    let unknown = match dimensions {
+        Some(dimensions) => dimensions.unknown_in(&job.requirement),
+        None => job.requirement.named().next().map(|(first, _)| first),
+    };
+    if let Some(dimension) = unknown {
         return Some(Refusal::unknown(dimension));
     }
     match job.demand {
@@ -130,7 +136,7 @@ fn refusal(job: &Job, most_nodes: u16) -> Option<Refusal> {
         }
         Demand::Nodes(_) => {}
     }
-    if job.scope != Scope::Grid {
+    if job.scope == Scope::Here {
         return Some(Refusal::UnsupportedScope);
     }
     job.deadline.map(|_| Refusal::UnsupportedDeadline)
@@ -159,7 +165,8 @@ impl<P: Policy> Desk<P> {
         } else if !room {
             Some(Refusal::Full)
         } else {
-            refusal(&job, self.config.commit.members).or(refused)
+            let dimensions = self.policy().dimensions();
+            refusal(&job, self.config.commit.members, dimensions).or(refused)
         };
         let index = match (refused, index) {
             (None, Err(index)) => index,

@@ -1,5 +1,6 @@
 //! The desk alone; the rest is tested with each scheduler.
 
+use crate::admission::Needs;
 use crate::commit::Members;
 use crate::shared::Shared;
 use core::num::NonZeroU32;
@@ -387,6 +388,7 @@ fn a_snapshot_has_the_committed_time_in_no_more_windows_than_wanted() {
             interval,
             lease: Span::from_secs(5),
             submitter: Submitter::default(),
+            needs: Needs::NOTHING,
             payload: Payload::EMPTY,
         };
         bench.vote(number, prepare);

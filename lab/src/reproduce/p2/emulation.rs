@@ -4,7 +4,6 @@ use gridweave_core::scheduler::criteria::Exploration;
 use gridweave_core::scheduler::criteria::Helper;
 use std::num::NonZeroU32;
 
-use gridweave_core::commit::Everyone;
 use gridweave_core::id::JobId;
 use gridweave_core::job::{Command, Criterion, Demand, Job};
 use gridweave_core::profile::Profile;
@@ -14,6 +13,7 @@ use super::{Setting, Setup, id};
 use crate::config::NetworkConfig;
 use crate::config::network::connect;
 use crate::experiment::nodes::bootstrap;
+use crate::kinds::policies;
 use crate::overlay::warmed_up;
 use crate::reproduce::Rules;
 use crate::schedulers::criteria::{CriteriaConfig, CriterionName};
@@ -118,8 +118,9 @@ impl Emulation {
         let machines = config.for_machines(&network);
         let network = connect(&network, nodes, seed).expect("no delay is always possible");
         let (profiles, catalogue) = (profiles.to_vec(), config.catalogue());
+        let policy = policies(None);
         let build = move |me: gridweave_core::id::NodeId| {
-            let profile = profiles[me.get() as usize];
+            let profile = profiles[me.get() as usize].clone();
             let bootstrap = bootstrap(&views, me);
             CriteriaNode::new(
                 me,
@@ -127,7 +128,7 @@ impl Emulation {
                 bootstrap,
                 profile,
                 catalogue.clone(),
-                Everyone,
+                policy(me),
             )
             .expect("the defaults and what is changed here go together")
         };

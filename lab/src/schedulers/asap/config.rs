@@ -1,5 +1,6 @@
 //! The `asap` scheduler's part of a configuration.
 
+use gridweave_core::admission::Preselection;
 use gridweave_core::config;
 use gridweave_core::overlay::cyclon;
 use gridweave_core::scheduler::asap::{Choice, Config, Exchange, Links, Searcher};
@@ -45,6 +46,8 @@ section! {
         pub width: u8 = 8,
         /// Whether a node that searches offers itself.
         pub searcher: Searcher = Searcher::Included,
+        /// Whether searches pass over nodes that cannot run a job or do not admit it; else nodes refuse it one by one.
+        pub preselection: Preselection = Preselection::ByAttributes,
         /// Which of the free nodes a job gets.
         pub choice: Choice = Choice::Nearest,
         /// The length of a slot.
@@ -82,6 +85,11 @@ words! {
 names!(Links {
     Static = "static",
     Dynamic = "dynamic",
+});
+
+names!(Preselection {
+    ByAttributes = "by-attributes",
+    None = "none",
 });
 
 names!(Searcher {
@@ -163,6 +171,7 @@ impl AsapConfig {
             breadth: self.breadth,
             width: self.width,
             searcher: self.searcher,
+            preselection: self.preselection,
             choice: self.choice,
             slot,
             lead,

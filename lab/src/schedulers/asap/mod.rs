@@ -6,7 +6,7 @@ mod tortured;
 pub use config::{AsapConfig, ExchangeName};
 pub(crate) use config::{MOST_LINKS, MOST_SHUFFLED};
 
-use gridweave_core::commit::Everyone;
+use gridweave_core::commit::Selective;
 use gridweave_core::id::NodeId;
 use gridweave_core::scheduler::Bootstrap;
 use gridweave_core::scheduler::asap::{Asap, Config, Message};
@@ -17,11 +17,12 @@ use super::side::Side;
 use crate::experiment::error::InputError;
 use crate::experiment::nodes::{Nodes, bootstrap};
 use crate::experiment::prepare::Prepared;
+use crate::kinds::policies;
 use crate::run::Run;
 use crate::torture::host::{Play, play};
 
 /// A node that schedules as `asap` does, with room for as many links as a configuration may ask for.
-pub(crate) type Node = Asap<MOST_LINKS, MOST_SHUFFLED>;
+pub(crate) type Node = Asap<MOST_LINKS, MOST_SHUFFLED, Selective>;
 
 /// The kind of message that sends a changed schedule to subscribers.
 pub(crate) const PUSH: &str = "Schedule.Changed";
@@ -64,7 +65,8 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
         Some(_) => Bootstrap::Join(NodeId::new(1).into()),
         None => Bootstrap::Alone,
     };
-    let node = Node::new(NodeId::new(0), rules, bootstrap, Everyone);
+    let me = NodeId::new(0);
+    let node = Node::new(me, rules, bootstrap, policies(None)(me));
     node.map(|_| rules)
         .map_err(|error| InputError::rules("asap", AsapConfig::key_of(&error), error))
 }
@@ -80,6 +82,10 @@ impl Side for AsapSide {
         true
     }
 
+    fn places_by_kind(&self) -> bool {
+        true
+    }
+
     fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
         prepared.check_nodes(self.places_requirements(), size_of::<Node>())?;
         config(prepared).map(drop)
@@ -87,8 +93,9 @@ impl Side for AsapSide {
 
     fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<Run, InputError> {
         let (views, config) = (overlay(prepared), config(prepared)?);
+        let policy = policies(prepared.kinds());
         let build = move |me: NodeId| {
-            Node::new(me, config, bootstrap(&views, me), Everyone)
+            Node::new(me, config, bootstrap(&views, me), policy(me))
                 .expect("all nodes are as the one that was checked")
         };
         let nodes = Nodes::built_by(build).hinted(HINTS);

@@ -1,14 +1,15 @@
 //! `asap` under torture.
 
-use gridweave_core::commit::Everyone;
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::Job;
 use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::asap::{Config, Exchange, Links};
 use gridweave_core::time::Span;
+use gridweave_sim::hosting::Grounds;
 
 use super::Node;
 use crate::torture::dice::Dice;
+use crate::torture::kinds;
 use crate::torture::rules::{self, HORIZON, SLOT};
 use crate::torture::scenario::Scenario;
 use crate::torture::subject::{Budget, Build, Caps, Subject};
@@ -59,20 +60,27 @@ impl Subject for Node {
         &[
             ("Search", 25),
             ("Found", 25),
-            ("WhoElse", 45),
-            ("Others", 45),
+            ("NotFound", 25),
+            // Where few nodes can run a job, a search goes through all rings.
+            ("WhoElse", 110),
+            ("Others", 110),
         ],
     ];
 
     fn build(scenario: &Scenario) -> Build<Self> {
         let (config, bootstrap) = (rules(scenario), rules::bootstraps(scenario));
+        let policy = kinds::policies(scenario);
         Box::new(move |me| {
-            Self::new(me, config, bootstrap(me), Everyone).expect("the rules are sound")
+            Self::new(me, config, bootstrap(me), policy(me)).expect("the rules are sound")
         })
     }
 
     fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job {
-        rules::gang(id, estimate, scenario, dice)
+        kinds::demanding(rules::gang(id, estimate, scenario, dice), scenario)
+    }
+
+    fn grounds(scenario: &Scenario) -> Option<Grounds> {
+        Some(kinds::grounds(scenario))
     }
 
     fn attempt(&self, job: JobId) -> Option<Epoch> {

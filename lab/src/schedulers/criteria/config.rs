@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use gridweave_core::admission::Preselection;
 use gridweave_core::config;
 use gridweave_core::job::Criterion;
 use gridweave_core::overlay::{cyclon, vicinity, vivaldi};
@@ -37,6 +38,8 @@ section! {
         pub helpers: Option<Vec<Helper>> = None,
         /// Along which links nodes are found: random ones, or those of a helper overlay.
         pub exploration: Exploration = Exploration::Proactive,
+        /// Whether searches pass over nodes that cannot run a job or do not admit it; else nodes refuse it one by one.
+        pub preselection: Preselection = Preselection::ByAttributes,
         /// How many nodes are looked for, for each one that a job needs.
         pub alpha: f64 = 2.0,
         /// How many nodes a search finds for each one that a job needs, if too few of them are free at once. With 0 busy
@@ -490,6 +493,7 @@ impl CriteriaConfig {
             },
             helpers,
             exploration: self.exploration,
+            preselection: self.preselection,
             alpha: (self.alpha * 100.0).round() as u16,
             breadth: self.breadth,
             reach: self.reach,

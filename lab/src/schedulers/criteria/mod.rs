@@ -18,7 +18,7 @@ pub use config::{
     PlacesConfig,
 };
 
-use gridweave_core::commit::Everyone;
+use gridweave_core::commit::Selective;
 use gridweave_core::id::NodeId;
 use gridweave_core::profile::{Coordinate, Profile};
 use gridweave_core::scheduler::Bootstrap;
@@ -31,11 +31,12 @@ use super::side::Side;
 use crate::experiment::error::InputError;
 use crate::experiment::nodes::{Nodes, bootstrap, stream};
 use crate::experiment::prepare::Prepared;
+use crate::kinds::policies;
 use crate::run::Run;
 use crate::torture::host::{Play, play};
 
 /// A node that schedules as `criteria` does, with room for as many links as a configuration may ask for.
-pub(crate) type Node = Criteria<MOST_NEAR, MOST_SHUFFLED, MOST_GOSSIP, Catalogue>;
+pub(crate) type Node = Criteria<MOST_NEAR, MOST_SHUFFLED, MOST_GOSSIP, Catalogue, Selective>;
 
 /// The kinds of messages that search for nodes.
 pub const SEARCH: [&str; 2] = ["Look", "Seen"];
@@ -84,7 +85,7 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
         Bootstrap::Alone,
         Profile::default(),
         criteria.catalogue(),
-        Everyone,
+        policies(None)(NodeId::new(0)),
     );
     node.map(|_| config)
         .map_err(|error| InputError::rules("criteria", CriteriaConfig::key_of(&error), error))
@@ -92,6 +93,10 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
 
 impl Side for CriteriaSide {
     fn places_gangs(&self) -> bool {
+        true
+    }
+
+    fn places_by_kind(&self) -> bool {
         true
     }
 
@@ -106,10 +111,11 @@ impl Side for CriteriaSide {
         let views = prepared.warmed_up(criteria.degree, criteria.shuffle, criteria.warm_up);
         let (config, profiles) = (config(prepared)?, profiles(prepared)?);
         let catalogue = criteria.catalogue();
+        let policy = policies(prepared.kinds());
         let build = move |me: NodeId| {
-            let profile = profiles.get(me.get() as usize).copied().unwrap_or_default();
+            let profile = profiles.get(me.get() as usize).cloned().unwrap_or_default();
             let (bootstrap, catalogue) = (bootstrap(&views, me), catalogue.clone());
-            Node::new(me, config, bootstrap, profile, catalogue, Everyone)
+            Node::new(me, config, bootstrap, profile, catalogue, policy(me))
                 .expect("all nodes are as the one that was checked")
         };
         let nodes = Nodes::built_by(build).hinted(HINTS);

@@ -1,6 +1,5 @@
 //! `criteria` under torture: nodes in four towns, and jobs of every criterion.
 
-use gridweave_core::commit::Everyone;
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Criterion, Job};
 use gridweave_core::overlay::vicinity;
@@ -9,9 +8,11 @@ use gridweave_core::rng::Choose;
 use gridweave_core::scheduler::criteria::{Config, Exploration};
 use gridweave_core::select::Combined;
 use gridweave_core::time::Span;
+use gridweave_sim::hosting::Grounds;
 
 use super::{Catalogue, Node};
 use crate::torture::dice::Dice;
+use crate::torture::kinds;
 use crate::torture::rules::{self, HORIZON, SLOT};
 use crate::torture::scenario::Scenario;
 use crate::torture::subject::{Budget, Build, Caps, Subject};
@@ -67,25 +68,30 @@ impl Subject for Node {
 
     fn build(scenario: &Scenario) -> Build<Self> {
         let (config, bootstrap) = (rules(scenario), rules::bootstraps(scenario));
+        let policy = kinds::policies(scenario);
         Box::new(move |me| {
             let (bootstrap, profile) = (bootstrap(me), profile(me));
             let catalogue = Catalogue {
                 objective: Combined::default(),
                 helper: None,
             };
-            Self::new(me, config, bootstrap, profile, catalogue, Everyone)
+            Self::new(me, config, bootstrap, profile, catalogue, policy(me))
                 .expect("the rules are sound")
         })
     }
 
     fn job(id: JobId, estimate: Span, scenario: &Scenario, dice: &mut Dice) -> Job {
-        let mut job = rules::gang(id, estimate, scenario, dice);
+        let mut job = kinds::demanding(rules::gang(id, estimate, scenario, dice), scenario);
         job.criterion = match dice.below(3) {
             0 => Criterion::Soonest,
             1 => Criterion::Closest,
             _ => Criterion::Farthest,
         };
         job
+    }
+
+    fn grounds(scenario: &Scenario) -> Option<Grounds> {
+        Some(kinds::grounds(scenario))
     }
 
     fn attempt(&self, job: JobId) -> Option<Epoch> {

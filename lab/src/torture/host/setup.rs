@@ -5,7 +5,7 @@ use gridweave_core::job::{Demand, Job};
 use gridweave_core::resource::{Capability, Dimensions, Kind, Requirement};
 use gridweave_core::time::Span;
 use gridweave_sim::engine::{Checking, Simulation};
-use gridweave_sim::hosting::{Rooms, Terms, Watch, Wish};
+use gridweave_sim::hosting::{Asks, Rooms, Terms, Watch, Wish};
 use gridweave_sim::network::Network;
 
 use super::Facts;
@@ -83,7 +83,7 @@ pub(super) fn watch<M: Subject>(scenario: &Scenario) -> (Watch, Facts) {
         nodes: rooms.collect(),
         dimensions,
     };
-    let mut watch = Watch::new(terms, rooms);
+    let mut watch = Watch::new(terms, rooms).on_grounds(M::grounds(scenario));
     let mut facts = Facts {
         reserves: grace.is_some(),
         jobs: Vec::new(),
@@ -105,6 +105,7 @@ pub(super) fn watch<M: Subject>(scenario: &Scenario) -> (Watch, Facts) {
             nodes,
             takes: takes_of_each,
             reruns: M::reruns(job.retry),
+            asks: Asks::of(&job),
         });
         facts.jobs.push((job, takes));
     }

@@ -1,6 +1,6 @@
 use gridweave_core::job::{News, Notice};
 use gridweave_sim::engine::Happening;
-use gridweave_sim::hosting::{Happened, Rooms, Terms, Wish};
+use gridweave_sim::hosting::{Asks, Happened, Rooms, Terms, Wish};
 
 use super::*;
 use crate::schedulers::Scheduler;
@@ -47,6 +47,7 @@ fn a_job_that_still_runs_at_the_end_is_caught() {
                 nodes: 1,
                 takes: None,
                 reruns: 0,
+                asks: Asks::default(),
             });
             watch.submitted(job, NODE);
             watch.said(host.host.now, NODE, job, News::Finished);

@@ -18,7 +18,7 @@ fn swf(
 
 #[test]
 fn an_ordinary_swf_record_is_a_job() {
-    let trace = trace("; Version: 2.2\n 12  30 5 60 4 1.5 -1 8 90 -1 1 7 9 -1 1 3 -1 -1\n");
+    let trace = trace("; Version: 2.2\n 12  30 5 60 4 1.5 -1 8 90 2048 1 7 9 -1 1 3 -1 -1\n");
     let expected = Submission {
         number: 12,
         at: Time::ZERO,
@@ -28,6 +28,7 @@ fn an_ordinary_swf_record_is_a_job() {
         user: 7,
         group: 9,
         site: Some(3),
+        memory: Some(2048),
     };
     assert_eq!(trace.workload.jobs, [expected]);
     assert_eq!(trace.format, Format::Swf);

@@ -36,6 +36,7 @@ fn submission() -> impl Strategy<Value = Submission> {
             user: who.0,
             group: who.1,
             site: who.2,
+            memory: who.2.map(|memory| 1 + u64::from(memory)),
         }
     })
 }

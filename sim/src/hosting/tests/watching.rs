@@ -16,6 +16,7 @@ fn watch() -> Watch {
         nodes: 2,
         takes: None,
         reruns: 1,
+        asks: Asks::default(),
     });
     watch.submitted(0, NODES[0]);
     watch
@@ -145,4 +146,87 @@ fn a_word_that_must_not_be_said_is_caught() {
         said(&[(NODES[0], failed), (NODES[0], News::Finished)]),
         twice
     );
+}
+
+#[test]
+fn a_start_on_a_node_that_lacks_something_or_does_not_admit_the_job_is_a_breach() {
+    use gridweave_core::admission::{Admission, Attributes, Organisations, Stated};
+    use gridweave_core::id::OrganisationId;
+    use gridweave_core::job::Scope;
+
+    let dimensions = Dimensions::new(&[("memory", Kind::Amount), ("os", Kind::Category)]).unwrap();
+    let [memory, os] = ["memory", "os"].map(|name| dimensions.named(name).unwrap());
+    let [ours, theirs] = [1, 2].map(OrganisationId::new);
+    let list = |one| Organisations::new([one]).unwrap();
+    let needs = |memory_needed, os_needed| {
+        let any = Requirement::any();
+        any.with(memory, memory_needed).with(os, os_needed)
+    };
+    let any = Requirement::any();
+    for (admission, organisation, requirement, scope, may) in [
+        (Admission::All, theirs, any, Scope::Grid, true),
+        (Admission::All, theirs, needs(4, 1), Scope::Grid, true),
+        (Admission::All, theirs, needs(5, 1), Scope::Grid, false),
+        (Admission::All, theirs, needs(4, 2), Scope::Grid, false),
+        (Admission::All, theirs, any, Scope::Organisation, false),
+        (Admission::Own, theirs, any, Scope::Grid, false),
+        (Admission::Own, ours, needs(1, 1), Scope::Organisation, true),
+        (Admission::Only(list(theirs)), ours, any, Scope::Grid, false),
+        (
+            Admission::Only(list(theirs)),
+            theirs,
+            any,
+            Scope::Grid,
+            true,
+        ),
+        (
+            Admission::Except(list(theirs)),
+            theirs,
+            any,
+            Scope::Grid,
+            false,
+        ),
+        (
+            Admission::Except(list(theirs)),
+            ours,
+            any,
+            Scope::Grid,
+            true,
+        ),
+    ] {
+        let terms = Terms {
+            grace: None,
+            lingers: Span::ZERO,
+            kept: Invariant::ALL.into(),
+        };
+        let stated = Stated::new(Attributes {
+            organisation: ours,
+            admission: admission.clone(),
+            capability: dimensions.capability(&[4, 1]).unwrap(),
+        });
+        let grounds = Grounds {
+            dimensions: dimensions.clone(),
+            stated: Vec::from([stated]),
+        };
+        let mut watch = Watch::new(terms, Rooms::Whole).on_grounds(Some(grounds));
+        let one = Demand::Nodes(NonZeroU32::MIN);
+        let mut job = Job::new(JobId::new(0), one, Span::from_secs(1)).unwrap();
+        job.submitter.organisation = organisation;
+        (job.requirement, job.scope) = (requirement, scope);
+        watch.add(Wish {
+            nodes: 1,
+            takes: None,
+            reruns: 0,
+            asks: Asks::of(&job),
+        });
+        watch.submitted(0, NODES[0]);
+        let began = watch.started(second(1), NodeId::new(0), 0, Epoch::new(1));
+        let breach = watch.breach().map(|breach| breach.invariant);
+        let found = (!may).then_some(Invariant::Admitted);
+        assert_eq!(
+            (began, breach),
+            (may, found),
+            "{admission:?} {requirement:?} {scope:?}"
+        );
+    }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::admission::Needs;
 use crate::commit::coordinator::{Command, Coordinator, Key, Notice, Setback};
 use Did::{Cancel, Forget, Persist, Send, Tell, Wake};
 use std::vec;
@@ -32,6 +33,7 @@ fn place_job(job: JobId, candidates: Vec<Candidate>, spares: &[NodeId]) -> Event
     Event::Command(Command::Place {
         job,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
         candidates,
         spares: spares.to_vec(),

@@ -1,6 +1,7 @@
 //! Messages and commands that must change nothing.
 
 use super::*;
+use crate::admission::Needs;
 
 #[test]
 fn strangers_and_other_attempts_change_nothing() {
@@ -111,6 +112,7 @@ fn a_job_of_a_submitter_without_authorisation_is_refused() {
     let command = Command::Place {
         job: JOB,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         candidates: vec![candidate(1000, &[A])],
         spares: vec![],
         payload: Payload::EMPTY,

@@ -1,6 +1,7 @@
 //! What the host of a participant is told of a job that is to run: what, when, and with which nodes.
 
 use super::*;
+use crate::admission::Needs;
 use crate::machine::{Driver, Effect};
 
 type Plain = Driver<Participant>;
@@ -24,6 +25,7 @@ fn ask(hall: &mut Plain, number: u64, start: u64) -> Vec<Effect<Participant>> {
         interval: slot(start),
         lease: CONFIG.lease,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::new(b"true").unwrap(),
     };
     hall.hear(BOSS, prepare)

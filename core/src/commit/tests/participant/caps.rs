@@ -1,6 +1,7 @@
 //! How much a coordinator can take up at a participant.
 
 use super::*;
+use crate::admission::Needs;
 
 #[test]
 fn a_coordinator_holds_only_so_much_at_once() {
@@ -72,6 +73,7 @@ fn extreme_numbers_do_no_harm() {
         interval,
         lease,
         submitter,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     };
     hall.sends_back(BOSS, question, Message::Prepared { attempt, lease });
@@ -99,6 +101,7 @@ fn liars_cannot_take_the_room_of_all_others() {
         interval: slot(1000),
         lease: Span::ZERO,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     };
     // Each liar has three of the six seats, at no cost.

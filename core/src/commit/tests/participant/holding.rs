@@ -1,6 +1,11 @@
 //! Holds, commits and refusals.
 
 use super::*;
+use crate::admission::{Admission, Attributes, Needs, Stated};
+use crate::commit::Selective;
+use crate::job::Scope;
+use crate::resource::{Dimensions, Kind, Requirement};
+use crate::shared::Shared;
 
 #[test]
 fn time_is_held_committed_run_and_given_back() {
@@ -126,6 +131,7 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
         attempt: attempt(1),
         interval: slot(100),
         lease: CONFIG.lease,
+        needs: Needs::NOTHING,
         submitter: Submitter {
             user: UserId::new(1),
             organisation: OrganisationId::new(1),
@@ -146,6 +152,53 @@ fn a_full_table_and_a_submitter_that_is_not_accepted_are_refused() {
         sends(hall.hear(RIVAL, prepare(in_job(3), slot(3000)))),
         [(RIVAL, refusal(in_job(3), Refused::Full))]
     );
+}
+
+#[test]
+fn a_node_refuses_a_job_for_which_it_lacks_something_or_that_it_does_not_admit() {
+    const OURS: OrganisationId = OrganisationId::new(3);
+    fn choosy() -> Selective {
+        let dimensions = Dimensions::new(&[("cores", Kind::Amount)]).unwrap();
+        Selective {
+            stated: Stated::new(Attributes {
+                organisation: OURS,
+                admission: Admission::Own,
+                capability: dimensions.capability(&[4]).unwrap(),
+            }),
+            dimensions: Shared::new(dimensions),
+        }
+    }
+    let mut hall: Bench<Participant<Selective>> = started(|| Participant::new(CONFIG, choosy()));
+    let cores = choosy().dimensions.get().named("cores").unwrap();
+    let question = |number, organisation, cored| Message::Prepare {
+        attempt: in_job(number),
+        interval: slot(100 * number),
+        lease: CONFIG.lease,
+        submitter: Submitter {
+            user: UserId::new(1),
+            organisation,
+        },
+        needs: Needs::new(Requirement::any().with(cores, cored), Scope::Organisation),
+        payload: Payload::EMPTY,
+    };
+    let refusal = |number, reason| Message::Refused {
+        attempt: in_job(number),
+        reason,
+        next_free: Some(second(5)),
+    };
+    let other = OrganisationId::new(4);
+    hall.sends_back(BOSS, question(1, OURS, 5), refusal(1, Refused::Lacking));
+    hall.sends_back(
+        BOSS,
+        question(2, other, 4),
+        refusal(2, Refused::NotAccepted),
+    );
+    assert!(hall.host.records().is_empty());
+    let prepared = Message::Prepared {
+        attempt: in_job(3),
+        lease: CONFIG.lease,
+    };
+    hall.sends_back(BOSS, question(3, OURS, 4), prepared);
 }
 
 #[test]
@@ -173,6 +226,7 @@ fn a_hold_ends_with_its_lease_and_a_late_commit_is_told_so() {
         interval: slot(100),
         lease: Span::from_micros(u64::MAX),
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     };
     hall.hear(BOSS, question);

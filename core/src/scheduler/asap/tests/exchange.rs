@@ -39,6 +39,7 @@ fn take(bench: &mut Bench, name: u64, interval: Interval) -> Effects {
         interval,
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     };
     let mut did = bench.vote(9, question);
@@ -170,6 +171,7 @@ fn an_allocation_is_pushed_once_when_it_is_committed() {
         interval: busy(600, 660),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     };
     assert_eq!(schedules(bench.vote(9, question)), []);
@@ -187,6 +189,7 @@ fn an_allocation_is_pushed_once_when_it_is_committed() {
         interval: busy(720, 780),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     };
     assert_eq!(schedules(bench.vote(9, question)), []);
@@ -254,6 +257,7 @@ fn time_after_the_last_window_that_is_sent_counts_as_busy() {
     let told = Snapshot::new(3, second(300), &windows).unwrap();
     let push = Message::Schedule {
         reason: Reason::Changed,
+        stated: Stated::NOTHING,
         schedule: told,
     };
     assert_eq!(schedules(did), [Send(8, push)]);
@@ -274,6 +278,7 @@ fn old_versions_and_schedules_of_strangers_are_ignored() {
         [Send(9, {
             let known = Known {
                 node: id(1),
+                stated: Stated::NOTHING,
                 schedule: snapshot(3, &later),
             };
             Message::Others {
@@ -342,6 +347,7 @@ fn with_pull_a_node_fetches_schedules_before_it_searches_or_names_its_neighbours
     let known = [(1, 2, &[busy(60, 120)][..]), (2, 1, &[])];
     let known = known.map(|(node, version, windows)| Known {
         node: id(node),
+        stated: Stated::NOTHING,
         schedule: snapshot(version, windows),
     });
     let told = Message::Others {

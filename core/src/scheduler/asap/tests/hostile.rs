@@ -82,7 +82,10 @@ fn answers_from_strangers_to_other_questions_or_for_unknown_jobs_change_nothing(
             1,
             Message::NotFound {
                 ask: unknown,
-                seen: 1,
+                seen: Tally {
+                    suited: 1,
+                    ..Tally::default()
+                },
             },
         ),
         (1, others(1, &[(4, &[])])),
@@ -121,6 +124,7 @@ fn questions_for_nothing_or_too_much_are_answered() {
             count,
             from,
             length,
+            ..wanted(count, 0)
         },
     };
     let minute = Span::from_secs(60);
@@ -158,6 +162,7 @@ fn a_search_takes_no_more_candidates_from_one_answer_than_a_view_has_links() {
     let many: Others = (100..300)
         .map(|node| Known {
             node: id(node),
+            stated: Stated::NOTHING,
             schedule: snapshot(u64::MAX, &[]),
         })
         .collect();
@@ -178,6 +183,7 @@ fn a_node_whose_schedule_has_no_horizon_is_never_free() {
         1,
         Message::Schedule {
             reason: Reason::Changed,
+            stated: Stated::NOTHING,
             schedule: nothing,
         },
     );

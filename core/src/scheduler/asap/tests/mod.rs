@@ -1,5 +1,6 @@
 //! Exact effects, phase by phase. Times are in seconds, slots take a minute, and random choices always take the first.
 
+use crate::admission::{Needs, Preselection, Stated, Tally};
 use crate::job::brief::Brief;
 use core::num::NonZeroU32;
 use std::vec;
@@ -15,6 +16,7 @@ use crate::schedule::Attempt;
 use crate::scheduler::desk::Stage;
 use crate::time::{Interval, Span};
 
+mod admitting;
 mod exchange;
 mod hostile;
 mod last_word;
@@ -49,6 +51,7 @@ const CONFIG: Config = Config {
     breadth: 1,
     width: 1,
     searcher: Searcher::Excluded,
+    preselection: Preselection::ByAttributes,
     choice: Choice::Nearest,
     slot: Span::from_secs(60),
     lead: Span::from_secs(60),
@@ -211,7 +214,11 @@ fn snapshot(version: u64, windows: &[Interval]) -> Snapshot {
 
 fn schedule(reason: Reason, version: u64, windows: &[Interval]) -> Message<3> {
     let schedule = snapshot(version, windows);
-    Message::Schedule { reason, schedule }
+    Message::Schedule {
+        reason,
+        stated: Stated::NOTHING,
+        schedule,
+    }
 }
 
 /// The question of this round for the job.
@@ -224,6 +231,8 @@ fn wanted(count: u32, from: u64) -> Wanted {
         count,
         from: second(from),
         length: Span::from_secs(60),
+        organisation: Submitter::NOBODY.organisation,
+        needs: Needs::NOTHING,
     }
 }
 
@@ -243,14 +252,20 @@ fn found(round: u32, start: u64, hops: u8, nodes: &[u64]) -> Message<3> {
     }
 }
 
-fn not_found(round: u32, seen: u32) -> Message<3> {
+/// A search found no placement, although it saw so many nodes that could run the job.
+fn not_found(round: u32, suited: u32) -> Message<3> {
     let ask = ask(round);
+    let seen = Tally {
+        suited,
+        ..Tally::default()
+    };
     Message::NotFound { ask, seen }
 }
 
 fn others(search: u32, known: &[(u64, &[Interval])]) -> Message<3> {
     let known = known.iter().map(|(node, windows)| Known {
         node: id(*node),
+        stated: Stated::NOTHING,
         schedule: snapshot(1, windows),
     });
     Message::Others {
@@ -270,6 +285,7 @@ fn prepare(attempt: Attempt, start: u64) -> Message<3> {
         interval: busy(start, start + 60),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     })
 }

@@ -47,9 +47,8 @@ fn a_search_asks_for_whole_slots_after_the_lead() {
     // 61 seconds take two slots; the lead ends at 71, and the next slot begins at 120.
     let long = Job::new(JOB, job(7, 1).demand, Span::from_secs(61)).unwrap();
     let wanted = Wanted {
-        count: 1,
-        from: second(120),
         length: Span::from_secs(120),
+        ..wanted(1, 120)
     };
     let search = Message::Search {
         ask: ask(1),
@@ -477,10 +476,6 @@ fn an_unsupported_job_is_refused_with_the_reason_and_leaves_no_state() {
             Refusal::UnsupportedCriterion,
         ),
         (
-            with(&|job| job.scope = Scope::Organisation),
-            Refusal::UnsupportedScope,
-        ),
-        (
             with(&|job| job.scope = Scope::Here),
             Refusal::UnsupportedScope,
         ),
@@ -528,6 +523,7 @@ fn a_leaver_gives_no_new_holds_and_does_not_offer_itself() {
     let version = bench.machine().own.version() + 1;
     let busy_for_good = Message::Schedule {
         reason: Reason::Changed,
+        stated: Stated::NOTHING,
         schedule: Snapshot::new(version, Time::ZERO, &[]).unwrap(),
     };
     let did = bench.obey(Command::Leave);

@@ -102,6 +102,7 @@ mod wire {
     fn lists_that_are_too_long_are_not_read() {
         let known = Known {
             node: id(1),
+            stated: Stated::NOTHING,
             schedule: snapshot(1, &[]),
         };
         let most = vec![known.clone(); Others::MOST];

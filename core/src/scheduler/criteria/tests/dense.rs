@@ -26,7 +26,7 @@ fn hearing(config: Config, places: &[Descriptor]) -> Bench {
     let mut bench = Bench::meeting(config, &[1]);
     let about: Vec<Descriptor> = [descriptor(4)]
         .into_iter()
-        .chain(places.iter().copied())
+        .chain(places.iter().cloned())
         .collect();
     bench.hear(4, shuffle(4, &about));
     bench

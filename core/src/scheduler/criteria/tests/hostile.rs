@@ -1,6 +1,9 @@
 //! Messages that only a liar sends.
 
 use super::*;
+use crate::admission::{Admission, Attributes, Organisations, Stated};
+use crate::id::OrganisationId;
+use crate::resource::{Capability, Dimensions, Kind};
 use Did::Send;
 use Through::{Nobody, Random};
 
@@ -16,6 +19,11 @@ fn extreme(low: bool) -> Profile {
     } else {
         (i32::MAX, u32::MAX)
     };
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| (name, Kind::Amount));
+    let dimensions = Dimensions::new(&names).unwrap();
+    let every = dimensions.iter();
+    let last = u32::MAX - Organisations::MOST as u32;
+    let others = Organisations::new((last..u32::MAX).map(OrganisationId::new)).unwrap();
     Profile {
         coordinate: Coordinate {
             point: [point; 3],
@@ -31,6 +39,13 @@ fn extreme(low: bool) -> Profile {
         },
         note: CLOSED - 1,
         radius: NonZeroU32::new(if low { 1 } else { u32::MAX }),
+        stated: Stated::new(Attributes {
+            organisation: OrganisationId::new(u32::MAX),
+            admission: Admission::Except(others),
+            capability: every.fold(Capability::none(), |all, (dimension, ..)| {
+                all.with(dimension, u64::MAX)
+            }),
+        }),
     }
 }
 
@@ -261,14 +276,15 @@ fn a_forged_profile_of_a_neighbour_lasts_only_until_it_is_too_old() {
         profile: extreme(true),
         ..descriptor(1)
     };
-    bench.hear(4, shuffle(4, &[lie]));
+    bench.hear(4, shuffle(4, &[lie.clone()]));
     let known = |bench: &Bench| {
-        *bench
+        bench
             .machine()
             .random
             .iter()
             .find(|it| it.id == id(1))
             .unwrap()
+            .clone()
     };
     assert_eq!(known(&bench), lie);
     bench.cycle();

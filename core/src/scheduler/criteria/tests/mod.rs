@@ -1,6 +1,7 @@
 //! Exact effects, phase by phase. Times are in seconds, slots take a minute, and random choices always take the first.
 //! Node `n` is `n` milliseconds from the origin, and its price is `n`.
 
+use crate::admission::Needs;
 use crate::job::brief::Brief;
 use core::num::NonZeroU32;
 use std::vec;
@@ -18,6 +19,7 @@ use crate::schedule::{Attempt, BusyTime};
 use crate::select::{Objective, Set};
 use crate::time::{Interval, Span};
 
+mod admitting;
 mod dense;
 mod exploring;
 mod hostile;
@@ -350,7 +352,7 @@ fn shuffle(from: u64, about: &[Descriptor]) -> Said {
             },
             links: [link].into_iter().collect(),
         },
-        about: about.iter().copied().collect(),
+        about: about.iter().cloned().collect(),
     }
 }
 
@@ -365,6 +367,7 @@ fn prepare(attempt: Attempt, start: u64) -> Said {
         interval: busy(start, start + 60),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     })
 }

@@ -1,6 +1,7 @@
 //! From found nodes to a placement: what is selected, and what is refused for which reason.
 
 use super::*;
+use crate::admission::Needs;
 use Did::{Forget, Persist, Send, Tell};
 
 /// 1 to 4 answer the first iteration of a job for two nodes; 1 has links to the others.
@@ -92,6 +93,7 @@ fn a_set_starts_when_all_of_it_is_free_in_whole_slots_after_the_lead() {
         interval: busy(420, 540),
         lease: CONFIG.commit.lease,
         submitter: NOBODY,
+        needs: Needs::NOTHING,
         payload: Payload::EMPTY,
     });
     assert_eq!(
@@ -284,6 +286,7 @@ fn a_new_placement_starts_after_the_earlier_attempt_must_have_ended() {
             interval: busy(start, start + 420),
             lease: CONFIG.commit.lease,
             submitter: NOBODY,
+            needs: Needs::NOTHING,
             payload: Payload::EMPTY,
         };
         [Send(node, Message::Commit(prepare))]

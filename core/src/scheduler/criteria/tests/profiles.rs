@@ -11,7 +11,7 @@ fn about(did: &[Did], to: u64) -> Vec<Descriptor> {
         _ => None,
     });
     let about = told.next().expect("something was said");
-    about.iter().copied().collect()
+    about.iter().cloned().collect()
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
         let [Send(9, Message::Seen { own, links, .. })] = did.as_slice() else {
             panic!("{did:?}");
         };
-        assert_eq!((own.id, own.profile), (ME, profile(50)));
+        assert_eq!((own.id, own.profile.clone()), (ME, profile(50)));
         let ids: Vec<u64> = links.iter().map(|link| link.id.get()).collect();
         ids
     };
@@ -140,7 +140,7 @@ fn shuffled(did: &[Did]) -> Said {
 fn a_round_trip_changes_a_learned_coordinate() {
     let mut bench = learner();
     let did = bench.ring_until(1);
-    let before = *bench.machine().profile();
+    let before = bench.machine().profile().clone();
     bench.now += Span::from_millis(40);
     bench.hear(1, shuffled(&did));
     assert_ne!(bench.machine().profile().coordinate, before.coordinate);
@@ -154,7 +154,7 @@ fn a_late_answer_is_not_measured_as_a_round_trip_of_a_later_question() {
     bench.at(200).meet(1);
     let second = bench.ring_until(257);
     let (late, in_time) = (shuffled(&first), shuffled(&second));
-    let before = *bench.machine().profile();
+    let before = bench.machine().profile().clone();
     bench.now += Span::from_millis(1);
     bench.hear(1, late);
     assert_eq!(bench.machine().profile().coordinate, before.coordinate);
