@@ -10,6 +10,7 @@ mod busy;
 mod emulation;
 mod fig1;
 mod latency;
+mod policies;
 mod reference;
 mod replacement;
 mod soonest;
@@ -50,6 +51,7 @@ pub(crate) const PAPER: Paper<Setup> = Paper {
         latency::LATENCY,
         windows::WINDOWS,
         replacement::REPLACEMENT,
+        policies::POLICIES,
         condition::<Setup, 0>(),
         condition::<Setup, 1>(),
         condition::<Setup, 2>(),
