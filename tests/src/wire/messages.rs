@@ -190,9 +190,27 @@ impl<const D: usize> Each for can::Message<D> {
     }
 }
 
+fn reasons_to_refuse() -> [commit::Refused; 10] {
+    use commit::Refused::{
+        Busy, Draining, Foreign, Full, Lacking, NotAccepted, Quota, Running, Stale, TooLate,
+    };
+    [
+        Busy,
+        Stale,
+        Running,
+        TooLate,
+        Full,
+        Quota,
+        NotAccepted,
+        Foreign,
+        Draining,
+        Lacking,
+    ]
+}
+
 impl Each for commit::Message {
     fn each(fill: &mut dyn Fill) -> Vec<Self> {
-        vec![
+        let mut all = vec![
             Self::Prepare {
                 attempt: some(fill),
                 interval: some(fill),
@@ -205,11 +223,13 @@ impl Each for commit::Message {
                 attempt: some(fill),
                 lease: some(fill),
             },
-            Self::Refused {
-                attempt: some(fill),
-                reason: some(fill),
-                next_free: some(fill),
-            },
+        ];
+        all.extend(reasons_to_refuse().map(|reason| Self::Refused {
+            reason,
+            attempt: some(fill),
+            next_free: some(fill),
+        }));
+        all.extend([
             Self::Commit {
                 attempt: some(fill),
                 members: some(fill),
@@ -251,7 +271,8 @@ impl Each for commit::Message {
                 attempt: some(fill),
                 outcome: some(fill),
             },
-        ]
+        ]);
+        all
     }
 }
 

@@ -175,7 +175,7 @@ pub fn denied() -> Vec<Denied> {
     ));
     all.push(deny::<commit::Message>(
         "an interval that ends where it starts",
-        &[VERSION, 6, 0, 1, 2, 7, 7, 9, 1, 1, 0],
+        &[VERSION, 6, 0, 1, 2, 7, 7, 9, 1, 1, 0, 0],
         Refused::Malformed { at: 7 },
     ));
     all.push(deny::<custody::Message>(

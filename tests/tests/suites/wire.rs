@@ -4,6 +4,7 @@ use core::num::NonZeroU32;
 use std::path::PathBuf;
 
 use allocation_counter::measure;
+use gridweave_core::admission::Needs;
 use gridweave_core::commit::{Everyone, Message as Vote};
 use gridweave_core::custody;
 use gridweave_core::id::{JobId, NodeId};
@@ -249,6 +250,8 @@ fn a_reader_that_knows_only_the_grammar_refuses_all_but_what_breaks_a_rule_besid
         "an interval that ends where it starts",
         "a point beyond the space, which would be read as one inside",
         "a schedule whose windows touch",
+        "default attributes that are spelled out",
+        "organisations that are not in order",
         "a job that takes no time",
         "a job on no node",
     ];
@@ -534,12 +537,14 @@ fn gossip_is_encoded_and_decoded_without_allocation() {
     let messages = asap::Message::<8>::each(&mut Largest);
     let mut room = [0; 2048];
     for message in &messages {
-        // A payload and the nodes of an attempt travel once, when it is decided who runs the job.
+        // A payload and the nodes of an attempt travel once, when it is decided who runs the job. What a job needs is
+        // behind a pointer, if it needs anything.
         let small = match message {
             asap::Message::Commit(vote) => {
                 !matches!(vote, Vote::Prepare { .. } | Vote::Commit { .. })
             }
-            asap::Message::Overlay(_) | asap::Message::Search { .. } => true,
+            asap::Message::Search { wanted, .. } => wanted.needs == Needs::NOTHING,
+            asap::Message::Overlay(_) => true,
             _ => false,
         };
         if small {
