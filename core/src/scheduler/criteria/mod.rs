@@ -256,16 +256,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         me: NodeId,
         config: Config,
         bootstrap: Bootstrap,
-        profile: Profile,
+        mut profile: Profile,
         catalogue: U,
         policy: P,
     ) -> Result<Self, ConfigError> {
         let config = config.checked::<C, L, G>()?.settled();
         bootstrap.check(me)?;
-        let profile = Profile {
-            stated: policy.stated().clone(),
-            ..profile
-        };
+        profile.stated = policy.stated().clone();
         let vivaldi = match config.coordinates {
             Coordinates::Given => None,
             Coordinates::Learned(config) => Some(Vivaldi::new(config)),

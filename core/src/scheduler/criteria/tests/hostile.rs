@@ -276,7 +276,7 @@ fn a_forged_profile_of_a_neighbour_lasts_only_until_it_is_too_old() {
         profile: extreme(true),
         ..descriptor(1)
     };
-    bench.hear(4, shuffle(4, &[lie.clone()]));
+    bench.hear(4, shuffle(4, core::slice::from_ref(&lie)));
     let known = |bench: &Bench| {
         bench
             .machine()
