@@ -64,7 +64,7 @@ pub(super) fn found(profiles: &[Profile], job: u32, seed: u64, monitor: &Monitor
     };
     let free: Vec<Profile> = (0..nodes)
         .filter(is_free)
-        .map(|node| profiles[node as usize])
+        .map(|node| profiles[node as usize].clone())
         .collect();
     let bound = reference::bound(&free, job).unwrap_or(f64::NAN);
     let share = 1.0 - free.len() as f64 / profiles.len() as f64;
