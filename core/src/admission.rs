@@ -199,6 +199,7 @@ pub enum Preselection {
 
 impl Preselection {
     /// Whether a search takes a node that is judged like this, and if not, why.
+    #[cfg(feature = "alloc")]
     pub(crate) fn judge(self, judged: Result<(), Unsuited>) -> Result<(), Unsuited> {
         match self {
             Self::ByAttributes => judged,

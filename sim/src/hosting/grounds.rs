@@ -43,7 +43,7 @@ impl Grounds {
             capability,
         } = stated.unwrap_or(&Stated::NOTHING).attributes();
         let theirs = asks.organisation;
-        let is_listed = |these: &[OrganisationId]| these.iter().any(|known| *known == theirs);
+        let is_listed = |these: &[OrganisationId]| these.contains(&theirs);
         let is_admitted = match admission {
             Admission::All => true,
             Admission::Own => theirs == *organisation,

@@ -84,8 +84,9 @@ impl<S: LocalScheduler> Aria<S> {
             None => cx.now() - promise.at,
             Some(_) => Span::ZERO,
         };
-        let offered = i128::from(promise.cost.as_micros()) - i128::from(passed.as_micros());
+        let offered =
+            i128::from(promise.cost.as_micros()).saturating_sub(i128::from(passed.as_micros()));
         let grace = i128::from(self.config.window.as_micros());
-        i128::from(self.price(job, cx).as_micros()) > offered + grace
+        i128::from(self.price(job, cx).as_micros()) > offered.saturating_add(grace)
     }
 }

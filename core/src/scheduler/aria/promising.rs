@@ -98,7 +98,9 @@ impl<S: LocalScheduler> Aria<S> {
             };
             let urgency = match waits.deadline {
                 None => i128::from(last.as_micros()),
-                Some(due) => i128::from(due.as_micros()) - i128::from(end.as_micros()),
+                Some(due) => {
+                    i128::from(due.as_micros()).saturating_sub(i128::from(end.as_micros()))
+                }
             };
             let told = Told {
                 job: waits.job,

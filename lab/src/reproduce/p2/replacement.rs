@@ -103,7 +103,7 @@ fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures 
     let middle = Span::from_micros(CYCLE.as_micros() / 2);
     let mut now = grid.simulation.now();
     while now + CYCLE < START {
-        now = now + CYCLE;
+        now += CYCLE;
         grid.run_until(now - middle, monitor);
         for gang in &mut gangs {
             let machine = grid.simulation.machine(id(gang.node));
@@ -122,7 +122,7 @@ fn measure(setup: &Setup, case: usize, seed: u64, monitor: &Monitor) -> Figures 
     for gang in &hit {
         match placed(&grid, gang) {
             Some((start, nodes)) if start == gang.start => {
-                kept += u32::from(!nodes.iter().any(is_lost))
+                kept += u32::from(!nodes.iter().any(is_lost));
             }
             Some(_) => later += 1,
             None => without += 1,

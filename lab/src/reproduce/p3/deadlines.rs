@@ -1,11 +1,10 @@
 //! Figure 4: how deadlines are met.
 
 use super::{Planned, Scenario, Setup};
-use crate::config::Config;
 use crate::experiment::InputError;
 use crate::outcome::Outcome;
 use crate::reproduce::statistics::mean;
-use crate::reproduce::{Cell, Claim, Finished, Part, Report, Rules, Sample, Table, part};
+use crate::reproduce::{Case, Cell, Claim, Finished, Part, Report, Rules, Sample, Table, part};
 use crate::schedulers::aria::ForwardName;
 use crate::workload::generate::Beyond;
 use gridweave_core::queue::Lateness;
@@ -28,25 +27,25 @@ const READINGS: [(Lateness, &str, &str); 2] = [
 ];
 
 /// What else might make the paper's numbers, each with its suffix of runs; all with the literal reading.
-const TRIED: [(&str, &str, fn(&mut Config)); 6] = [
-    ("as above", "", |_| {}),
-    ("offers collected for 60 s (A3)", "-window", |config| {
+const TRIED: [Case; 6] = [
+    Case("as above", "", |_| {}),
+    Case("offers collected for 60 s (A3)", "-window", |config| {
         config.rules.aria.window = Span::from_secs(60);
     }),
-    ("all nodes pass floods on (A1)", "-always", |config| {
+    Case("all nodes pass floods on (A1)", "-always", |config| {
         config.rules.aria.forward = ForwardName::Always;
     }),
-    (
+    Case(
         "estimates clamped to their bounds (A6)",
         "-clamped",
         |config| {
             config.workload.aria.beyond = Beyond::Clamp;
         },
     ),
-    ("the running job not counted (A10)", "-waiting", |config| {
+    Case("the running job not counted (A10)", "-waiting", |config| {
         config.rules.aria.lateness = Lateness::Waiting;
     }),
-    ("all four", "-tried", |config| {
+    Case("all four", "-tried", |config| {
         config.rules.aria.window = Span::from_secs(60);
         config.rules.aria.forward = ForwardName::Always;
         config.workload.aria.beyond = Beyond::Clamp;
@@ -62,7 +61,7 @@ fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
             })
         })
     });
-    let tried = TRIED.iter().flat_map(|(_, suffix, change)| {
+    let tried = TRIED.iter().flat_map(|Case(_, suffix, change)| {
         CASES.iter().map(move |(scenario, _)| {
             setup.changed(*scenario, suffix, |config| {
                 config.rules.aria.lateness = Lateness::Literal;
@@ -128,7 +127,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         [vec!["published".into()], published.into()].concat(),
     );
     let beyond = samples.chunks(CASES.len()).skip(READINGS.len());
-    for ((title, ..), samples) in TRIED.iter().zip(beyond) {
+    for (Case(title, ..), samples) in TRIED.iter().zip(beyond) {
         let mut row: Vec<Cell> = vec![(*title).into()];
         row.extend(samples.iter().map(|sample| sample.mean(1, &missed)));
         tried.push(row);

@@ -117,7 +117,7 @@ fn busy_nodes_make_a_place_less_dense() {
 
 /// Answers all questions with a node that is busy for ever; the links of 9 are 8 and 10, which are near. Returns the
 /// nodes that are asked first in each iteration.
-fn firsts(bench: &mut Bench, did: Effects) -> Vec<u64> {
+fn firsts(bench: &mut Bench, did: &Effects) -> Vec<u64> {
     let question = |did: &Did| match did {
         Send(to, Message::Look { look, through }) => Some((look.0, *to, *through)),
         _ => None,
@@ -141,7 +141,7 @@ fn every_second_iteration_for_near_nodes_begins_at_the_densest_place_where_none_
     let near = |config| {
         let mut bench = hearing(config, &places);
         let did = bench.obey(Command::submit(wanting(1, Criterion::Closest)));
-        firsts(&mut bench, did)
+        firsts(&mut bench, &did)
     };
     let begun = near(DENSE);
     assert_eq!((begun[0], begun[2]), (9, 20), "{begun:?}");
@@ -158,7 +158,7 @@ fn every_second_iteration_for_near_nodes_begins_at_the_densest_place_where_none_
     // Jobs that do not want near nodes begin elsewhere.
     let mut bench = hearing(DENSE, &places);
     let did = bench.obey(Command::submit(wanting(1, CHEAPEST)));
-    let begun = firsts(&mut bench, did);
+    let begun = firsts(&mut bench, &did);
     assert!(
         !begun.iter().any(|first| [9, 20].contains(first)),
         "{begun:?}"
