@@ -15,6 +15,7 @@ NONE = -1  # No permission; every time is zero or later.
 
 def theory(skew=True):
     T = Theory("commit" if skew else "commit without skew", ["Node", "Job", "Attempt"])
+    T.scopes = [{"Node": 2, "Job": 2, "Attempt": 2}, {"Node": 3, "Job": 2, "Attempt": 3}]
     T.static = {
         "job": ("Attempt", "Job"),
         "number": ("Attempt", "Int"),
@@ -483,7 +484,6 @@ def theory(skew=True):
     @action("Node", "Attempt")
     def program_ends(s, t, n, a):
         """The program ends by itself, is stopped, or goes down with its computer."""
-        t.need(s.prog(n, a))
         t.put("prog", (n, a), False)
 
     @action("Node", "Attempt", "Bool")

@@ -66,6 +66,8 @@ class Theory:
         self.axioms, self.actions, self.invariants, self.bugs, self.words = [], {}, {}, {}, {}
         self.init = None
         self.planted = None
+        # How many elements of each sort a counterexample may have; the first that is enough is taken.
+        self.scopes = [{sort: most for sort in sorts} for most in (2, 3, 4)]
 
     def action(self, *params, bugs=()):
         """Declares an action; `bugs` are the planted bugs that change it."""

@@ -12,22 +12,17 @@ import time
 
 import z3
 
+import backfill
 import commit
 import logic
-
-SCOPES = [{"Node": 2, "Job": 2, "Attempt": 2}, {"Node": 3, "Job": 2, "Attempt": 3}]
 
 THEOREMS = {
     "commit without skew": lambda: commit.theory(skew=False),
     "commit": lambda: commit.theory(skew=True),
+    "backfilling": backfill.theory,
 }
 # A theorem that is a special case of another has the same planted bugs.
-PLANTED = ["commit"]
-
-
-def scopes(theory):
-    for scope in SCOPES:
-        yield {sort: scope.get(sort, scope["Node"]) for sort in theory.sorts}
+PLANTED = ["commit", "backfilling"]
 
 
 def planted(make, bug, timeout):
@@ -37,7 +32,7 @@ def planted(make, bug, timeout):
     failed = logic.prove(theory, timeout)["failed"]
     # A counterexample to the theorem itself says more than one to what carries it.
     failed.sort(key=lambda failure: not theory.invariants[failure[1]][2])
-    for scope in scopes(theory):
+    for scope in theory.scopes:
         for action, name, _ in failed:
             if action != "init":
                 found = logic.counterexample(theory, action, name, scope)
@@ -63,7 +58,7 @@ def main():
         result = logic.prove(theory, options.timeout)
         idle = []
         for action in theory.actions:
-            if not any(logic.possible(theory, action, scope) == z3.sat for scope in scopes(theory)):
+            if not any(logic.possible(theory, action, scope) == z3.sat for scope in theory.scopes):
                 idle.append(action)
         for action, invariant, answer in result["failed"]:
             print(f"NOT PROVED: {name}: {action} / {invariant}: {answer}")

@@ -6,6 +6,7 @@
 //! - [`oracles`]: centralised schedulers straight from their rules, for the simulator's to be compared with.
 //! - [`watched`]: a grid of `asap` or `criteria` nodes whose host trusts none of them.
 //! - [`committing`]: coordinators and participants over a bad network, with crashes.
+//! - [`steps`]: the steps of all of these, written down for the proofs in `tests/proofs`.
 //! - [`model`]: machines under a model checker, every order of deliveries, timers and crashes.
 //! - [`wire`]: messages of every kind, a second reader that knows the grammar alone, and the test vectors.
 //! - [`healing`]: overlays in bad states, and what they promise once faults are over.
@@ -20,6 +21,7 @@ pub mod healing;
 pub mod invariants;
 pub mod model;
 pub mod oracles;
+pub mod steps;
 pub mod twins;
 pub mod watched;
 pub mod wire;

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, News, Survival};
-use gridweave_core::machine::{self, Effect, Event, Machine};
+use gridweave_core::machine::{self, Effect, EffectQueue, Event, Machine};
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::choices::Choices;
+use crate::steps;
 
 /// How often each thing happened, to show that a run was not vacuous.
 pub type Seen = BTreeMap<&'static str, usize>;
@@ -85,8 +86,19 @@ impl<S: Subject> Host<S> {
 
     /// Handles an event. If the node is to crash, it does so after `crash` effects, and restarts.
     pub(super) fn feed_and_crash(&mut self, event: Event<S::Node>, crash: Option<usize>) {
+        self.note(&event);
         self.host.handle(event, self.now, &mut self.rng);
         self.execute(crash);
+    }
+
+    /// Writes the step down that is about to be taken.
+    fn note(&self, event: &Event<S::Node>) {
+        if !steps::is_recording() {
+            return;
+        }
+        let (mut after, mut effects) = (self.node().clone(), EffectQueue::new());
+        effects.feed(&mut after, event.clone(), self.now, &mut self.rng.clone());
+        steps::record("fuzzing", self.now, event, self.node(), &after, &effects);
     }
 
     fn execute(&mut self, crash: Option<usize>) {
@@ -115,6 +127,10 @@ impl<S: Subject> Host<S> {
             rings = if at > self.now { 0 } else { rings + 1 };
             assert!(rings <= S::MOST_RINGS, "timers ring without end");
             self.now = self.now.max(at);
+            let due = self.host.timers().iter().find(|(due, _)| *due == at);
+            if let Some(timer) = due.map(|(_, timer)| timer) {
+                self.note(&Event::Timer(timer));
+            }
             self.host.fire(self.now, &mut self.rng);
             self.execute(None);
         }

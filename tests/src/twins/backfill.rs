@@ -9,6 +9,7 @@ use gridweave_core::time::Time;
 use proptest::prelude::*;
 
 use super::Twins;
+use crate::steps;
 
 const LIMIT: usize = 12;
 /// Powers of two, so that the real score's fixed point is exact on them.
@@ -255,7 +256,8 @@ impl Twins for Backfill {
     }
 
     fn real(queue: &mut BackfillQueue, step: &Step) -> String {
-        match *step {
+        let before = steps::is_recording().then(|| queue.clone());
+        let answer = match *step {
             Step::Push(job) => format!("{:?}", queue.push(waiting(job))),
             Step::Remove(job) => format!("{:?}", queue.remove(JobId::new(job))),
             Step::StartNext(discipline) => format!("{:?}", queue.start_next(discipline)),
@@ -266,7 +268,11 @@ impl Twins for Backfill {
             }
             Step::StartMigrant(job) => format!("{:?}", queue.start_migrant(&waiting(job))),
             Step::Finish(job) => format!("{}", queue.finish(JobId::new(job)).is_ok()),
+        };
+        if let Some(before) = before {
+            steps::record_call("queue", step, &before, queue, &answer);
         }
+        answer
     }
 
     fn compare(lists: &Lists, queue: &BackfillQueue) {
