@@ -134,6 +134,13 @@ def theory():
             ),
         )
 
+    T.code = {
+        "push": "`BackfillQueue::push`",
+        "remove": "`BackfillQueue::remove`",
+        "start_head": "`BackfillQueue::start_next`",
+        "start_behind": "`BackfillQueue::start_next`",
+        "start_migrant": "`BackfillQueue::start_migrant`",
+    }
     T.labels = {"Job": lambda i: f"job {i + 1}"}
     T.words = {
         "index": "{0} waits at place {value}",

@@ -335,13 +335,13 @@ class Participant(Mapping):
         """The actions that a participant may have taken for a job, most telling first."""
         attempts = [a for a in domain["Attempt"] if name_of(a[0]) == job]
         found = []
-        wanted = dict(after)
+        wanted = list(after.items())
         for _, what, value in mapped:
             if what == "write":
-                wanted.update(value)
+                wanted += value.items()
         for a in attempts:
             if ("prepare", (a, ME)) in readable:
-                leases = {value for (name, args), value in wanted.items() if name == "lease" and args == (ME, a)}
+                leases = {value for (name, args), value in wanted if name == "lease" and args == (ME, a)}
                 found += [("hold_time", (ME, a, lease)) for lease in leases]
                 found.append(("refuse_newer", (ME, a)))
             if ("commit", (a, ME)) in readable:
@@ -354,7 +354,7 @@ class Participant(Mapping):
             found.append(("start", (ME, a)))
             found.append(("lease_ends", (ME, a)))
             found += [("end", (ME, a, True)), ("end", (ME, a, False))]
-            tills = {value for (name, args), value in wanted.items() if name == "till" and args == (ME, a)}
+            tills = {value for (name, args), value in wanted if name == "till" and args == (ME, a)}
             found += [("lengthen", (ME, a, till)) for till in tills]
             found.append(("give_back", (ME, a)))
         for what, args in readable:
@@ -388,8 +388,9 @@ class Coordinator(Mapping):
                 table[a] = tuple(trial["interval"])
                 self.members[a] = [voter["node"] for voter in trial["voters"]]
                 facts["trial", (a,)] = True
-                if trial["purpose"] == "Improve" and decision:
-                    improving[a] = (j, number(decision["epoch"]))
+                if trial["purpose"] == "Improve":
+                    base = (j, number(decision["epoch"])) if decision else None
+                    improving[a] = improving.get(a) or base
                 for voter in trial["voters"]:
                     if voter["lease"] is not None:
                         facts["vote", (a, voter["node"])] = True
@@ -424,7 +425,7 @@ class Coordinator(Mapping):
         message = event["message"] if kind(event) == "Message" else None
         readable, mentioned = set(), set()
         attempt = lambda value: ((value["job"], ME), number(value["epoch"]))
-        lease = None
+        until = {}
         if message is not None:
             what = kind(message)
             if what in ("Prepared", "Committed", "Ended", "Extend", "Expired", "Query", "Alive", "Refused"):
@@ -432,6 +433,12 @@ class Coordinator(Mapping):
                 mentioned.add(a)
                 if what == "Prepared":
                     readable.add(("prepared", (sender, a)))
+                    for task in before["coordinator"]["tasks"]:
+                        trial = task["trial"]
+                        if trial and (task["job"], number(trial["epoch"])) == (name_of(a[0]), a[1]):
+                            # The lease began no earlier than the first question; of two answers, the earlier end counts.
+                            known = first.get(("leased", (a, sender)), NEVER)
+                            until[a] = min(known, trial["began"] + message["lease"])
                 if what == "Committed":
                     readable.add(("committed", (sender, a)))
                 if what == "Ended":
@@ -442,6 +449,9 @@ class Coordinator(Mapping):
                 a = ((message["job"], ME), number(message["through"]))
                 mentioned.add(a)
                 readable.add(("released", (sender, a[0], a[1])))
+        # No honest node speaks of an attempt that was not made yet.
+        if any(a[1] > first["top", (ME,)] for a in mentioned):
+            return "outside"
         touched, mapped, kept = set(), [], []
         for effect in effects:
             told = self.effect(effect, attempt, table, mentioned, improving, kept)
@@ -470,7 +480,7 @@ class Coordinator(Mapping):
         second = {**second, ("clock", (ME,)): now}
         touched |= {name_of(a[0]) for a in mentioned}
         touched.discard(None)
-        tries = {job: self.tries(job, domain, second, mapped, readable, improving, kept) for job in sorted(touched)}
+        tries = {job: self.tries(job, domain, until, readable, improving, kept) for job in sorted(touched)}
         return Step(static, domain, first, second, readable, mapped, tries, beginning)
 
     def effect(self, effect, attempt, table, mentioned, improving, kept):
@@ -523,15 +533,15 @@ class Coordinator(Mapping):
                 kept.append(notice["job"])
         return None
 
-    def tries(self, job, domain, after, mapped, readable, improving, kept):
+    def tries(self, job, domain, until, readable, improving, kept):
+        """The actions that a coordinator may have taken for a job. `until` says how long a vote that was read lasts."""
         attempts = [a for a in domain["Attempt"] if name_of(a[0]) == job]
         nodes, found = domain["Node"], []
         for what, args in readable:
             if what == "prepared":
                 n, a = args
-                leases = {value for (name, of), value in after.items() if name == "leased" and of == (a, n)}
-                # If the attempt is decided in this step, what was told of its lease is gone.
-                found += [("count_vote", (a, n, until)) for until in leases or {NEVER}]
+                if a in until:
+                    found.append(("count_vote", (a, n, until[a])))
             if what == "committed":
                 found.append(("note_commit", (args[1], args[0])))
             if what in ("ended", "done"):

@@ -68,6 +68,8 @@ class Theory:
         self.planted = None
         # How many elements of each sort a counterexample may have; the first that is enough is taken.
         self.scopes = [{sort: most for sort in sorts} for most in (2, 3, 4)]
+        # If facts are about numbers: these numbers stand for all in a counterexample, and those constants are among them.
+        self.numbers, self.counted = None, set()
 
     def action(self, *params, bugs=()):
         """Declares an action; `bugs` are the planted bugs that change it."""
@@ -126,7 +128,13 @@ class Symbols:
     def constants(self, params, prefix):
         return [z3.Const(f"{prefix}{index}_{sort}", self.sort(sort)) for index, sort in enumerate(params)]
 
+    def choices(self, sort):
+        """In a scope: the values that stand for all."""
+        return self.elements[sort] if sort in self.sorts else [z3.IntVal(number) for number in self.theory.numbers]
+
     def forall(self, params, body):
+        if self.scope and self.theory.numbers:
+            return And(*[body(*choice) for choice in itertools.product(*[self.choices(sort) for sort in params])])
         if self.scope and all(sort in self.sorts for sort in params):
             return And(*[body(*choice) for choice in itertools.product(*[self.elements[sort] for sort in params])])
         if self.scope:
@@ -154,10 +162,14 @@ class Symbols:
         if not self.scope:
             return []
         facts = [z3.Distinct(*elements) for elements in self.elements.values() if len(elements) > 1]
+        for name in self.theory.counted:
+            for choice in itertools.product(*[self.elements[sort] for sort in self.theory.vars[name][:-1]]):
+                value = self.functions[name](*choice)
+                facts += [value > min(self.theory.numbers), value < max(self.theory.numbers)]
         for name, signature in itertools.chain(self.theory.static.items(), self.theory.vars.items()):
             *domain, result = signature
             if result in self.sorts:
-                for choice in itertools.product(*[self.elements[sort] for sort in domain]):
+                for choice in itertools.product(*[self.choices(sort) for sort in domain]):
                     facts.append(self.inside(self.functions[name](*choice), result))
         return facts
 
@@ -233,6 +245,8 @@ def apply(theory, name, before, prefix="p"):
     facts = list(after.guards)
     if before.scope:
         facts += [before.inside(arg, sort) for arg, sort in zip(args, params) if sort in before.sorts]
+        if theory.numbers:
+            facts += [Or(*[arg == number for number in theory.numbers]) for arg, sort in zip(args, params) if sort == "Int"]
     return args, after, [fact for fact in facts if fact is not True]
 
 
@@ -244,6 +258,8 @@ def goal(theory, state, name):
     facts = [Not(formula)]
     if state.scope:
         facts += [state.inside(arg, sort) for arg, sort in zip(args, params) if sort in state.sorts]
+        if theory.numbers:
+            facts += [Or(*[arg == number for number in theory.numbers]) for arg, sort in zip(args, params) if sort == "Int"]
     return args, facts
 
 
@@ -304,7 +320,7 @@ def small(theory, state):
                 yield And(term >= -1, term <= 20)
 
 
-def counterexample(theory, action, name, scope, timeout=60_000):
+def counterexample(theory, action, name, scope, timeout=15_000):
     """A smallest state with all invariants, and a step after which one does not hold. None if there is none."""
     state = Symbols(theory, scope)
     args, after, guards = apply(theory, action, state)
@@ -325,6 +341,7 @@ def counterexample(theory, action, name, scope, timeout=60_000):
         return answer
     # Prefer a quiet state: as few true facts as a few tries give.
     model = solver.model()
+    solver.set("timeout", 1_000)
     for variable, signature in theory.vars.items():
         *domain, result = signature
         if result != "Bool" or any(sort not in state.sorts for sort in domain):

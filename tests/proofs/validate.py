@@ -1,8 +1,9 @@
 """Evaluates the proved actions on recorded steps of the code.
 
-    python tests/proofs/validate.py commit STEPS…
+    python tests/proofs/validate.py STEPS…
 
-Prints how many steps were explained by which actions, and each step that no action allows.
+Prints how many steps were explained by which actions, and each step that no action allows. With `--canary`, the steps are
+of a core with a planted mistake: then some step must be one that no action allows.
 """
 
 import argparse
@@ -36,7 +37,9 @@ class Commit:
         """For each side that has a part in the step: its name, the step, the actions, and how many jobs are touched."""
         for name, judge in self.sides.items():
             step = judge.mapping.step(now, config, event, before, after, effects)
-            if step is not None and step != "trusted":
+            if step == "outside":
+                yield name, step, step, 0
+            elif step is not None and step != "trusted":
                 yield name, step, judge.explain(step), len(step.tries)
 
 
@@ -61,7 +64,10 @@ def main():
     parser.add_argument("files", nargs="+")
     parser.add_argument("--most", type=int, help="the most steps of each file")
     parser.add_argument("--show", type=int, default=3, help="how many steps to show that no action allows")
+    parser.add_argument("--canary", help="the mistake that was planted; prints a row of a table")
     options = parser.parse_args()
+    if options.canary:
+        options.show = 0
     subjects = [Commit(), Queue()]
     counts, taken, lengths = Counter(), Counter(), Counter()
     shown, began = 0, time.monotonic()
@@ -90,6 +96,12 @@ def main():
                 # Messages of one kind to several nodes count once.
                 lengths[-(-len(set(found)) // max(jobs, 1))] += 1
             counts[*row, "changed"] += changed
+    if options.canary:
+        total = Counter()
+        for (*_, what), count in counts.items():
+            total[what] += count
+        print(f"| `{options.canary}` | {total['steps']:,} | {total['forbidden']:,} |", flush=True)
+        sys.exit(0 if total["forbidden"] else 1)
     rows = sorted({(name, source) for name, source, _ in counts})
     print("| theorem | steps of | steps | that change something | outside | that no action allows |")
     print("|---|---|---|---|---|---|")
