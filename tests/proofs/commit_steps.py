@@ -449,8 +449,7 @@ class Coordinator(Mapping):
                 a = ((message["job"], ME), number(message["through"]))
                 mentioned.add(a)
                 readable.add(("released", (sender, a[0], a[1])))
-        # No honest node speaks of an attempt that was not made yet.
-        if any(a[1] > first["top", (ME,)] for a in mentioned):
+        if self.is_a_lie(message, sender, mentioned, first):
             return "outside"
         touched, mapped, kept = set(), [], []
         for effect in effects:
@@ -482,6 +481,22 @@ class Coordinator(Mapping):
         touched.discard(None)
         tries = {job: self.tries(job, domain, until, readable, improving, kept) for job in sorted(touched)}
         return Step(static, domain, first, second, readable, mapped, tries, beginning)
+
+    def is_a_lie(self, message, sender, mentioned, facts):
+        """No honest node speaks of an attempt that was not made yet, has committed to one that was not decided on, or tells
+        two ends of one attempt. (Invariants of the theorem say so.)"""
+        for a in mentioned:
+            if a[1] > facts["top", (ME,)]:
+                return True
+            if kind(message) not in ("Committed", "Ended", "Extend", "Query"):
+                continue
+            later = any(name == "decided" and args[0][0] == a[0] and args[0][1] < a[1] for name, args in facts)
+            other = False
+            if kind(message) == "Ended" and facts.get(("cended", (a, sender))):
+                other = bool(facts.get(("cdone", (a, sender)))) != (message["outcome"] == "Done")
+            if later or other or facts.get(("trial", (a,))):
+                return True
+        return False
 
     def effect(self, effect, attempt, table, mentioned, improving, kept):
         what = kind(effect)
