@@ -342,7 +342,9 @@ fn days(days: u64) -> Workload {
 #[test]
 fn a_centralised_scheduler_allocates_no_more_for_a_month_than_for_a_few_days() {
     let (few, month) = (days(3), days(30));
-    for central in Central::ALL {
+    // The shortest first lets long jobs wait, so that its queue grows from day to day.
+    let steady = |central: &Central| *central != Central::Sjf;
+    for central in Central::ALL.into_iter().filter(steady) {
         let count = |workload: &Workload| {
             let monitor = Monitor::default();
             let mut run = None;
