@@ -1,0 +1,186 @@
+use std::num::NonZeroU32;
+
+use gridweave_core::id::{JobId, UserId};
+use gridweave_core::job::{Command, Job, Retry, Submitter};
+use gridweave_core::machine::Event;
+use gridweave_core::mentions::Mentions;
+use gridweave_core::wire::{Framed, Stored};
+use rand::RngExt;
+use serde_json::json;
+
+use super::jobs::seconds;
+use super::{Driver, Outbox, Pending, Scheduler};
+use crate::control::{Again, Answer, Request, Submission};
+use crate::executor::Executor;
+use crate::identity::number;
+use crate::store::{JobRow, Phase, StoreError};
+
+/// The most jobs in an answer.
+const MOST_LISTED: usize = 1000;
+
+impl<S, O, E> Driver<S, O, E>
+where
+    S: Scheduler,
+    S::Message: Framed + Mentions,
+    S::Record: Stored<Key = S::Key>,
+    O: Outbox,
+    E: Executor,
+{
+    /// Does what a user asks; the answer is given when that is durable.
+    pub(super) fn request(&mut self, request: Request, user: u32) -> Pending {
+        let answer = match request {
+            Request::Submit(submission) => match self.submit(*submission, user) {
+                Ok(job) => return Pending::Submitted(job),
+                Err(why) => Err(why),
+            },
+            Request::Cancel { job } => self.cancel(&job, user),
+            Request::Drain => Ok(self.drain(Command::Drain)),
+            Request::Resume => Ok(self.drain(Command::Resume)),
+            Request::Jobs { all } => self.list(all),
+            Request::Job { job } => self.tell(&job),
+            Request::Status => Ok(self.status()),
+            Request::Usage => self.usage(),
+            Request::Peers | Request::Events => Err("this is asked elsewhere".to_owned()),
+        };
+        Pending::Now(answer.unwrap_or_else(Answer::error))
+    }
+
+    fn submit(&mut self, submission: Submission, user: u32) -> Result<JobId, String> {
+        if let Some(most) = self.parts.most_jobs_per_user
+            && self.jobs.of_user(user) >= most as usize
+        {
+            return Err(format!(
+                "you have {most} unfinished jobs, and may not have more: see policy.most_jobs_per_user"
+            ));
+        }
+        let span = Self::span(submission.seconds);
+        let span = span.ok_or("the time must be more than zero and less than 3000 years")?;
+        let one = |count: u32, what: &str| {
+            NonZeroU32::new(count).ok_or_else(|| format!("the number of {what} must not be zero"))
+        };
+        let nodes = one(submission.nodes, "nodes")?;
+        let cores = submission
+            .cores
+            .map(|cores| one(cores, "cores"))
+            .transpose()?;
+        let argv = submission.program.argv.clone();
+        let payload = submission
+            .program
+            .to_payload()
+            .map_err(|error| error.to_string())?;
+        let mut id = JobId::new(0);
+        while id.get() == 0 || self.jobs.has(id) {
+            // Long enough not to be given twice, and short enough to be typed.
+            id = JobId::new(self.parts.rng.random::<u64>() >> 20);
+        }
+        let demand = S::demand(nodes, cores);
+        let mut job = Job::new(id, demand, span).map_err(|error| error.to_string())?;
+        S::complete(&mut job, cores, submission.memory, submission.accelerators);
+        job.submitter = Submitter {
+            user: UserId::new(user),
+            organisation: self.parts.identity.organisation,
+        };
+        job.submitted = self.now;
+        job.retry = match submission.again {
+            Again::Never => Retry::Never,
+            Again::Lost => Retry::OnNodeLoss(submission.times),
+            Again::Always => Retry::Always(submission.times),
+        };
+        let row = JobRow {
+            user,
+            organisation: self.parts.identity.organisation.get(),
+            argv,
+            nodes: nodes.get(),
+            seconds: submission.seconds,
+            submitted: seconds(self.now),
+            phase: Phase::Waiting,
+            attempt: None,
+            placed: Vec::new(),
+            start: None,
+            ended: None,
+            why: None,
+        };
+        self.batch.job(id, row.clone());
+        self.jobs.add(id, row);
+        self.feed(Event::Command(Command::Submit { job, payload }));
+        Ok(id)
+    }
+
+    fn cancel(&mut self, job: &str, user: u32) -> Result<Answer, String> {
+        let job = named(job)?;
+        let owner = self.jobs.user_of(job);
+        let owner =
+            owner.ok_or_else(|| format!("there is no unfinished job {job} of this node"))?;
+        if user != 0 && user != owner {
+            return Err(format!(
+                "{job} is a job of user {owner}: only that user and root may cancel it"
+            ));
+        }
+        self.feed(Event::Command(Command::Cancel(job)));
+        Ok(Answer::ok(json!({ "job": job.to_string() })))
+    }
+
+    fn drain(&mut self, command: Command) -> Answer {
+        self.is_draining = command == Command::Drain;
+        self.feed(Event::Command(command));
+        Answer::ok(json!({ "draining": self.is_draining }))
+    }
+
+    fn list(&self, all: bool) -> Result<Answer, String> {
+        let mut jobs = self.parts.store.jobs().map_err(told)?;
+        jobs.retain(|(_, row)| all || !row.phase.is_last());
+        jobs.sort_by(|(a, first), (b, second)| {
+            first.submitted.total_cmp(&second.submitted).then(a.cmp(b))
+        });
+        let first = jobs.len().saturating_sub(MOST_LISTED);
+        let rows = jobs.iter().skip(first).map(|(job, row)| shown(*job, row));
+        Ok(Answer::ok(rows.collect()))
+    }
+
+    fn tell(&self, job: &str) -> Result<Answer, String> {
+        let job = named(job)?;
+        let jobs = self.parts.store.jobs().map_err(told)?;
+        let row = jobs.iter().find(|(known, _)| *known == job);
+        let (_, row) = row.ok_or_else(|| format!("no job {job} was submitted at this node"))?;
+        Ok(Answer::ok(shown(job, row)))
+    }
+
+    fn status(&self) -> Answer {
+        let identity = &self.parts.identity;
+        let machine = self.host.machine();
+        Answer::ok(json!({
+            "node": identity.node.to_string(),
+            "name": identity.name,
+            "organisation": identity.organisation.get(),
+            "scheduler": S::NAME,
+            "time": seconds(self.now),
+            "neighbours": machine.map_or(0, Scheduler::neighbours),
+            "running": self.parts.executor.running(),
+            "unfinished": self.jobs.len(),
+            "drained": machine.is_some_and(Scheduler::is_drained),
+            "records": self.host.records().len(),
+        }))
+    }
+
+    fn usage(&self) -> Result<Answer, String> {
+        let usage = self.parts.store.usage().map_err(told)?;
+        Ok(Answer::ok(json!(usage)))
+    }
+}
+
+fn told(error: StoreError) -> String {
+    error.to_string()
+}
+
+fn named(job: &str) -> Result<JobId, String> {
+    let id = number(job, 'j').map(JobId::new);
+    id.ok_or_else(|| format!("'{job}' is no job: write its id, as j7"))
+}
+
+fn shown(job: JobId, row: &JobRow) -> serde_json::Value {
+    let mut shown = json!(row);
+    if let Some(fields) = shown.as_object_mut() {
+        fields.insert("job".to_owned(), json!(job.to_string()));
+    }
+    shown
+}

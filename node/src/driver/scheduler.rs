@@ -1,0 +1,356 @@
+//! The four schedulers, and how a node of each is built.
+
+use std::num::NonZeroU32;
+
+use gridweave_core::commit::{self, Permission};
+use gridweave_core::config::ConfigError;
+use gridweave_core::few::Few;
+use gridweave_core::id::{NodeId, OrganisationId};
+use gridweave_core::job::{Command, Demand, Job, Notice, Submitter};
+use gridweave_core::machine::Machine;
+use gridweave_core::mentions::Mentions;
+use gridweave_core::profile::Profile;
+use gridweave_core::queue::{Policy as QueuePolicy, SiteQueue};
+use gridweave_core::rand_core::Rng;
+use gridweave_core::resource::{Capability, Dimensions, Kind, Requirement, Speed};
+use gridweave_core::scheduler::aria::{Aria, Membership, Serves, Site};
+use gridweave_core::scheduler::asap::Asap;
+use gridweave_core::scheduler::criteria::{Criteria, OnlyStandard};
+use gridweave_core::scheduler::desktop::{self, Desktop, Equipment};
+use gridweave_core::scheduler::{Bootstrap, Introducers, aria, asap, criteria};
+use gridweave_core::time::Span;
+use gridweave_core::wire::{Framed, Kind as MessageKind, Stored};
+
+use crate::policy::Rules;
+use crate::settings::{Distance, Length, Times};
+
+/// What a node is built from.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Its id.
+    pub me: NodeId,
+    /// Through which nodes it joins; it is the first without any.
+    pub introducers: Option<Introducers>,
+    /// The organisation of the node itself.
+    pub organisation: OrganisationId,
+    /// Which jobs run here.
+    pub rules: Rules,
+    /// How far the nodes are from each other.
+    pub distance: Distance,
+    /// Times that differ from those of the network.
+    pub times: Times,
+    /// Its cores.
+    pub cores: NonZeroU32,
+    /// Its gigabytes of memory.
+    pub memory: u64,
+    /// Its accelerators.
+    pub accelerators: u64,
+    /// The most of these three that any node of the grid has.
+    pub most: [u64; 3],
+}
+
+/// A scheduler that an agent can run.
+pub trait Scheduler: Machine<Command = Command, Notice = Notice> + Sized
+where
+    Self::Message: Framed + Mentions,
+    Self::Record: Stored<Key = Self::Key>,
+{
+    /// Its name in settings and stores.
+    const NAME: &'static str;
+
+    /// Builds a node.
+    fn build(setup: &Setup, rng: &mut dyn Rng) -> Result<Self, ConfigError>;
+
+    /// For which submitter a message asks for time, if it does.
+    fn asks_for(message: &Self::Message) -> Option<Submitter>;
+
+    /// Whether the node drains, and has nothing left to run.
+    fn is_drained(&self) -> bool;
+
+    /// What a user asks for, as this scheduler wants it.
+    fn demand(nodes: NonZeroU32, cores: Option<NonZeroU32>) -> Demand;
+
+    /// What each node of a job must have.
+    fn requirement(_cores: Option<NonZeroU32>, _memory: u64, _accelerators: u64) -> Requirement {
+        Requirement::any()
+    }
+
+    /// How many neighbours it has.
+    fn neighbours(&self) -> usize;
+
+    /// Adds what a job needs.
+    fn complete(job: &mut Job, cores: Option<NonZeroU32>, memory: u64, accelerators: u64) {
+        job.requirement = Self::requirement(cores, memory, accelerators);
+    }
+
+    /// The most bytes of a message.
+    fn most_bytes() -> usize {
+        MessageKind::largest(Self::Message::KINDS).saturating_add(gridweave_core::wire::HEADER)
+    }
+}
+
+/// `asap` as agents run it.
+pub type AsapNode = Asap<20, 8, Rules>;
+
+/// `criteria` as agents run it.
+pub type CriteriaNode = Criteria<20, 8, 10, OnlyStandard, Rules>;
+
+/// `aria` as agents run it, in front of a queue of its own.
+pub type AriaNode = Aria<SiteQueue>;
+
+/// `desktop` as agents run it: cores, memory, accelerators, and a virtual dimension.
+pub type DesktopNode = Desktop<4>;
+
+/// The most jobs that wait in the queue of an `aria` node.
+const QUEUE: usize = 1024;
+
+fn or(given: Option<Length>, otherwise: Span) -> Span {
+    given.map_or(otherwise, |Length(span)| span)
+}
+
+fn bootstrap(setup: &Setup) -> Bootstrap {
+    setup.introducers.map_or(Bootstrap::Alone, Bootstrap::Join)
+}
+
+fn commit(config: commit::Config, times: &Times) -> commit::Config {
+    let permission = match times.lease {
+        Some(Length(lease)) => Permission::Renewed(lease),
+        None => config.permission,
+    };
+    commit::Config {
+        lead: or(times.commit_lead, config.lead),
+        max_skew: or(times.max_skew, config.max_skew),
+        permission,
+        ..config
+    }
+}
+
+fn prepares(message: &commit::Message) -> Option<Submitter> {
+    match message {
+        commit::Message::Prepare { submitter, .. } => Some(*submitter),
+        _ => None,
+    }
+}
+
+impl Scheduler for AsapNode {
+    const NAME: &'static str = "asap";
+
+    fn build(setup: &Setup, _: &mut dyn Rng) -> Result<Self, ConfigError> {
+        let config = match setup.distance {
+            Distance::Lan => asap::Config::LAN,
+            Distance::Wan => asap::Config::WAN,
+        };
+        let times = &setup.times;
+        let config = asap::Config {
+            slot: or(times.slot, config.slot),
+            lead: or(times.lead, config.lead),
+            margin: or(times.margin, config.margin),
+            improve: times.improve.map(|Length(span)| span).or(config.improve),
+            commit: commit(config.commit, times),
+            ..config
+        };
+        Self::new(setup.me, config, bootstrap(setup), setup.rules.clone())
+    }
+
+    fn asks_for(message: &Self::Message) -> Option<Submitter> {
+        match message {
+            asap::Message::Commit(message) => prepares(message),
+            _ => None,
+        }
+    }
+
+    fn is_drained(&self) -> bool {
+        self.is_drained()
+    }
+
+    fn demand(nodes: NonZeroU32, _: Option<NonZeroU32>) -> Demand {
+        Demand::Nodes(nodes)
+    }
+
+    fn neighbours(&self) -> usize {
+        self.overlay().view().len()
+    }
+}
+
+impl Scheduler for CriteriaNode {
+    const NAME: &'static str = "criteria";
+
+    fn build(setup: &Setup, _: &mut dyn Rng) -> Result<Self, ConfigError> {
+        let config = match setup.distance {
+            Distance::Lan => criteria::Config::LAN,
+            Distance::Wan => criteria::Config::WAN,
+        };
+        let times = &setup.times;
+        let config = criteria::Config {
+            slot: or(times.slot, config.slot),
+            lead: or(times.lead, config.lead),
+            margin: or(times.margin, config.margin),
+            improve: times.improve.map(|Length(span)| span).or(config.improve),
+            coordinates: criteria::Coordinates::Learned(Default::default()),
+            commit: commit(config.commit, times),
+            ..config
+        };
+        let (profile, rules) = (Profile::default(), setup.rules.clone());
+        let (me, join) = (setup.me, bootstrap(setup));
+        Self::new(me, config, join, profile, OnlyStandard, rules)
+    }
+
+    fn asks_for(message: &Self::Message) -> Option<Submitter> {
+        match message {
+            criteria::Message::Commit(message) => prepares(message),
+            _ => None,
+        }
+    }
+
+    fn is_drained(&self) -> bool {
+        self.is_drained()
+    }
+
+    fn demand(nodes: NonZeroU32, _: Option<NonZeroU32>) -> Demand {
+        Demand::Nodes(nodes)
+    }
+
+    fn neighbours(&self) -> usize {
+        self.overlay().view().len()
+    }
+}
+
+impl Scheduler for AriaNode {
+    const NAME: &'static str = "aria";
+
+    fn build(setup: &Setup, _: &mut dyn Rng) -> Result<Self, ConfigError> {
+        let config = match setup.distance {
+            Distance::Lan => aria::Config::LAN,
+            Distance::Wan => aria::Config::WAN,
+        };
+        let config = aria::Config {
+            lease: or(setup.times.lease, config.lease),
+            max_skew: or(setup.times.max_skew, config.max_skew),
+            ..config
+        };
+        let named = setup.rules.organisations();
+        let serves = match named {
+            [] => Serves::Everyone,
+            _ => Serves::Members,
+        };
+        let mut organisations = Few::new();
+        let own = [setup.organisation];
+        for organisation in own.iter().chain(named) {
+            if !organisations.contains(organisation) {
+                // A node names at most eight, which is checked when it starts.
+                let _ = organisations.push(*organisation);
+            }
+        }
+        let local = SiteQueue::new(QueuePolicy::FirstCome, Speed::BASELINE, QUEUE);
+        let (dimensions, capability) = equipment(setup);
+        let site = Site {
+            dimensions,
+            capability,
+            membership: Membership {
+                organisations,
+                serves,
+            },
+            local: local.with_processors(setup.cores).backfilling(),
+        };
+        Self::new(setup.me, config, bootstrap(setup), site)
+    }
+
+    fn asks_for(_: &Self::Message) -> Option<Submitter> {
+        // Jobs go from holder to holder, also between organisations: any of them may speak for a job.
+        None
+    }
+
+    fn is_drained(&self) -> bool {
+        self.is_drained()
+    }
+
+    fn demand(_: NonZeroU32, cores: Option<NonZeroU32>) -> Demand {
+        Demand::Cores(cores.unwrap_or(NonZeroU32::MIN))
+    }
+
+    fn requirement(cores: Option<NonZeroU32>, memory: u64, accelerators: u64) -> Requirement {
+        requirement(cores, memory, accelerators)
+    }
+
+    fn neighbours(&self) -> usize {
+        self.links().neighbours().len()
+    }
+}
+
+impl Scheduler for DesktopNode {
+    const NAME: &'static str = "desktop";
+
+    fn build(setup: &Setup, mut rng: &mut dyn Rng) -> Result<Self, ConfigError> {
+        let (dimensions, capability) = equipment(setup);
+        let most = dimensions.capability(&setup.most);
+        let most = most.unwrap_or_else(|_| Capability::none());
+        let config = match setup.distance {
+            Distance::Lan => desktop::Config::lan(most),
+            Distance::Wan => desktop::Config::wan(most),
+        };
+        let join = match setup.introducers {
+            None => desktop::Bootstrap::Alone,
+            Some(introducers) => desktop::Bootstrap::Join(introducers),
+        };
+        let cores = dimensions.iter().next().map(|(first, ..)| first);
+        let equipment = Equipment {
+            cores: cores.unwrap_or_else(|| unreachable!("there are three dimensions")),
+            dimensions,
+            capability,
+            speed: Speed::BASELINE,
+        };
+        Self::new(setup.me, config, join, equipment, &mut rng)
+    }
+
+    fn asks_for(_: &Self::Message) -> Option<Submitter> {
+        None
+    }
+
+    fn is_drained(&self) -> bool {
+        self.is_drained()
+    }
+
+    fn demand(_: NonZeroU32, _: Option<NonZeroU32>) -> Demand {
+        Demand::Nodes(NonZeroU32::MIN)
+    }
+
+    fn requirement(cores: Option<NonZeroU32>, memory: u64, accelerators: u64) -> Requirement {
+        requirement(Some(cores.unwrap_or(NonZeroU32::MIN)), memory, accelerators)
+    }
+
+    fn neighbours(&self) -> usize {
+        self.can().neighbours().count()
+    }
+}
+
+/// The dimensions of every grid of agents: cores, gigabytes of memory, accelerators.
+fn dimensions() -> Dimensions {
+    let three = [
+        ("cores", Kind::Amount),
+        ("memory", Kind::Amount),
+        ("accelerators", Kind::Amount),
+    ];
+    Dimensions::new(&three).unwrap_or_else(|_| unreachable!("three names that differ"))
+}
+
+fn equipment(setup: &Setup) -> (Dimensions, Capability) {
+    let dimensions = dimensions();
+    let has = [
+        u64::from(setup.cores.get()),
+        setup.memory,
+        setup.accelerators,
+    ];
+    let capability = dimensions.capability(&has);
+    let capability = capability.unwrap_or_else(|_| Capability::none());
+    (dimensions, capability)
+}
+
+fn requirement(cores: Option<NonZeroU32>, memory: u64, accelerators: u64) -> Requirement {
+    let cores = cores.map_or(0, |cores| u64::from(cores.get()));
+    let needs = [cores, memory, accelerators];
+    let named = dimensions();
+    let needed = named.iter().zip(needs).filter(|(_, needed)| *needed > 0);
+    needed.fold(Requirement::any(), |all, ((dimension, ..), needed)| {
+        all.with(dimension, needed)
+    })
+}

@@ -1,0 +1,150 @@
+//! The folder of an attempt, through which an agent and a supervisor talk.
+//!
+//! | file | written by | what |
+//! |---|---|---|
+//! | `order` | agent | what to run, as JSON |
+//! | `until` | agent | until when it may run, in microseconds since 1970 |
+//! | `supervisor` | supervisor | which process it is |
+//! | `outcome` | supervisor | how it ended, as JSON |
+//!
+//! Each file is written whole or not at all, and is on the disk before it has its name.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use gridweave_core::id::{OrganisationId, UserId};
+use gridweave_core::job::{Outcome, Submitter};
+use gridweave_core::time::Time;
+use serde::{Deserialize, Serialize};
+
+use super::liveness::Process;
+use super::{Ended, Program};
+
+/// What a supervisor is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) program: Program,
+    /// All variables of its environment.
+    pub(super) environment: BTreeMap<String, String>,
+    /// Where it runs.
+    pub(super) folder: PathBuf,
+    pub(super) output: PathBuf,
+    pub(super) error: PathBuf,
+    /// The user that it runs as; that of the agent if this is missing.
+    pub(super) user: Option<String>,
+    /// The cgroup below which it gets its own.
+    pub(super) cgroup: Option<PathBuf>,
+    /// The socket of the agent, which likes to hear of the end at once.
+    pub(super) socket: PathBuf,
+    /// The offset of the clock by which `until` is meant, in microseconds.
+    pub(super) clock_offset: i64,
+    /// The submitter: user and organisation.
+    pub(super) submitter: (u32, u32),
+}
+
+/// How an attempt ended, as its supervisor saw it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Verdict {
+    pub(super) outcome: Kind,
+    /// In words.
+    pub(super) how: String,
+    pub(super) began: u64,
+    pub(super) ended: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    Done,
+    Broke,
+    Overran,
+}
+
+impl From<Kind> for Outcome {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Done => Self::Done,
+            Kind::Broke => Self::Broke,
+            Kind::Overran => Self::Overran,
+        }
+    }
+}
+
+/// The folder of one attempt.
+#[derive(Clone, Debug)]
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(super) fn write_order(&self, order: &Order) -> io::Result<()> {
+        write(&self.0.join("order"), &serde_json::to_vec(order)?)
+    }
+
+    pub(super) fn order(&self) -> io::Result<Order> {
+        Ok(serde_json::from_slice(&fs::read(self.0.join("order"))?)?)
+    }
+
+    pub(super) fn write_until(&self, until: Time) -> io::Result<()> {
+        let text = until.as_micros().to_string();
+        write(&self.0.join("until"), text.as_bytes())
+    }
+
+    /// Until when it may run: no longer, if that cannot be read.
+    pub(super) fn until(&self) -> Time {
+        let text = fs::read_to_string(self.0.join("until")).unwrap_or_default();
+        Time::from_micros(text.parse().unwrap_or(0))
+    }
+
+    pub(super) fn write_supervisor(&self, process: &Process) -> io::Result<()> {
+        write(&self.0.join("supervisor"), process.to_text().as_bytes())
+    }
+
+    pub(super) fn supervisor(&self) -> Option<Process> {
+        Process::from_text(&fs::read_to_string(self.0.join("supervisor")).ok()?)
+    }
+
+    pub(super) fn write_verdict(&self, verdict: &Verdict) -> io::Result<()> {
+        write(&self.0.join("outcome"), &serde_json::to_vec(verdict)?)
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        let text = fs::read(self.0.join("outcome")).ok()?;
+        let verdict: Verdict = serde_json::from_slice(&text).ok()?;
+        Some(Ended {
+            outcome: verdict.outcome.into(),
+            submitter: self.submitter(),
+            began: Time::from_micros(verdict.began),
+            ended: Time::from_micros(verdict.ended),
+            how: verdict.how,
+        })
+    }
+
+    pub(super) fn submitter(&self) -> Submitter {
+        let (user, organisation) = self.order().map_or((0, 0), |order| order.submitter);
+        Submitter {
+            user: UserId::new(user),
+            organisation: OrganisationId::new(organisation),
+        }
+    }
+}
+
+/// Writes a file whole or not at all, and returns when it is on the disk.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = path.with_extension("draft");
+    let mut file = File::create(&draft)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&draft, path)?;
+    let folder = path.parent().unwrap_or(path);
+    File::open(folder)?.sync_all()
+}

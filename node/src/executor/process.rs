@@ -1,0 +1,341 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gridweave_core::job::Outcome;
+use gridweave_core::time::Time;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{User, chown, geteuid};
+use tracing::{debug, warn};
+
+use super::cgroup::Cgroup;
+use super::folder::{Folder, Order};
+use super::{AttemptId, Ended, Executor, ExecutorError, Start, Survivor};
+use crate::clock::wall;
+use crate::settings::Jobs;
+
+/// How long a supervisor may take to say which process it is.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Where and as what programs run.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The folder of the node.
+    pub folder: PathBuf,
+    /// The program of this agent, which is that of supervisors, too.
+    pub program: PathBuf,
+    /// What the administrator says.
+    pub jobs: Jobs,
+    /// The offset of the clock, in microseconds.
+    pub clock_offset: i64,
+}
+
+/// Runs each attempt as a process under a supervisor.
+pub struct Processes {
+    site: Site,
+    /// Has a folder for each attempt that the agent has not forgotten.
+    attempts: PathBuf,
+    /// Has a folder for each attempt, with its output.
+    outputs: PathBuf,
+    known: BTreeMap<AttemptId, Known>,
+}
+
+struct Known {
+    folder: Folder,
+    /// Only of this life of the agent.
+    child: Option<Child>,
+    begun: Instant,
+    is_told: bool,
+}
+
+impl Processes {
+    /// Runs programs at this site; `on_end` is called, in a thread of its own, when an attempt may have ended.
+    pub fn new(site: Site, on_end: impl Fn() + Send + 'static) -> Result<Self, ExecutorError> {
+        match &site.jobs.user {
+            Some(name) => {
+                let found = User::from_name(name).ok().flatten();
+                let user = found.ok_or_else(|| ExecutorError::NoUser(name.clone()))?;
+                if user.uid.is_root() && !site.jobs.allow_root {
+                    return Err(ExecutorError::Root);
+                }
+                if !geteuid().is_root() && user.uid != geteuid() {
+                    return Err(ExecutorError::NotRoot);
+                }
+            }
+            None if geteuid().is_root() && !site.jobs.allow_root => {
+                return Err(ExecutorError::Root);
+            }
+            None => {}
+        }
+        let attempts = site.folder.join("attempts");
+        let outputs = site.folder.join("jobs");
+        for folder in [&attempts, &outputs] {
+            let failed = ExecutorError::system(folder.display());
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        listen(&socket_of(&site.folder), on_end)?;
+        Ok(Self {
+            site,
+            attempts,
+            outputs,
+            known: BTreeMap::new(),
+        })
+    }
+
+    fn order(&self, start: &Start) -> Result<Order, ExecutorError> {
+        let own = self.outputs.join(start.attempt.to_string());
+        let failed = ExecutorError::system(own.display());
+        fs::create_dir_all(&own).map_err(failed)?;
+        if let Some(name) = &self.site.jobs.user
+            && let Ok(Some(user)) = User::from_name(name)
+        {
+            let failed = ExecutorError::system(own.display());
+            chown(&own, Some(user.uid), Some(user.gid)).map_err(|error| failed(error.into()))?;
+        }
+        let (job, rank) = (start.attempt.job.get().to_string(), start.rank.to_string());
+        let fill = |name: &str| name.replace("%j", &job).replace("%r", &rank);
+        let program = &start.program;
+        let folder = program.folder.as_deref();
+        let folder = folder.map_or_else(|| own.clone(), |folder| own.join(fill(folder)));
+        let file = |named: &Option<String>, otherwise: &str| {
+            // An absolute name replaces the folder.
+            named
+                .as_deref()
+                .map_or_else(|| own.join(otherwise), |named| folder.join(fill(named)))
+        };
+        let (output, error) = (
+            file(&program.output, "stdout"),
+            file(&program.error, "stderr"),
+        );
+        let mut environment = BTreeMap::new();
+        for name in ["PATH", "HOME", "LANG", "LC_ALL", "TZ"] {
+            if let Ok(value) = std::env::var(name) {
+                environment.insert(name.to_owned(), value);
+            }
+        }
+        environment.extend(program.environment.clone());
+        for (name, value) in [
+            ("GRIDWEAVE_JOB", job.clone()),
+            ("GRIDWEAVE_ATTEMPT", start.attempt.number.get().to_string()),
+            ("GRIDWEAVE_RANK", rank.clone()),
+            ("GRIDWEAVE_NODES", start.nodes.join(" ")),
+            ("GRIDWEAVE_ADDRESSES", start.addresses.join(" ")),
+        ] {
+            environment.insert(name.to_owned(), value);
+        }
+        Ok(Order {
+            program: program.clone(),
+            environment,
+            folder,
+            output,
+            error,
+            user: self.site.jobs.user.clone().filter(|_| geteuid().is_root()),
+            cgroup: self.site.jobs.cgroup.as_ref().map(PathBuf::from),
+            socket: socket_of(&self.site.folder),
+            clock_offset: self.site.clock_offset,
+            submitter: (
+                start.submitter.user.get(),
+                start.submitter.organisation.get(),
+            ),
+        })
+    }
+
+    /// Nothing of this attempt may run: its supervisor has died, or never began.
+    fn end_remains(&self, attempt: AttemptId, folder: &Folder) {
+        // A supervisor that is about to begin finds that it is too late.
+        let _ = folder.write_until(Time::ZERO);
+        if let Some(parent) = &self.site.jobs.cgroup {
+            let cgroup = Cgroup::of(Path::new(parent), &attempt.to_string());
+            cgroup.kill();
+            cgroup.remove();
+        }
+    }
+}
+
+fn socket_of(folder: &Path) -> PathBuf {
+    folder.join("ended.socket")
+}
+
+/// Hears supervisors that have written an outcome.
+fn listen(socket: &Path, on_end: impl Fn() + Send + 'static) -> Result<(), ExecutorError> {
+    let failed = || ExecutorError::system(socket.display());
+    match fs::remove_file(socket) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed()(error)),
+        _ => {}
+    }
+    let heard = UnixDatagram::bind(socket).map_err(failed())?;
+    let mode = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(socket, mode).map_err(failed())?;
+    let thread = std::thread::Builder::new().name("ends".to_owned());
+    let listening = move || {
+        let mut room = [0; 64];
+        while heard.recv(&mut room).is_ok() {
+            on_end();
+        }
+    };
+    thread
+        .stack_size(64 << 10)
+        .spawn(listening)
+        .map_err(failed())?;
+    Ok(())
+}
+
+impl Executor for Processes {
+    fn begin(&mut self, start: &Start) -> Result<(), ExecutorError> {
+        let order = self.order(start)?;
+        let path = self.attempts.join(start.attempt.to_string());
+        let folder = Folder::new(&path);
+        let failed = || ExecutorError::system(path.display());
+        fs::create_dir(&path).map_err(failed())?;
+        folder.write_order(&order).map_err(failed())?;
+        folder.write_until(start.until).map_err(failed())?;
+        let child = Command::new(&self.site.program)
+            .arg("supervise")
+            .arg(&path)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let child = match child {
+            Ok(child) => child,
+            Err(error) => {
+                // Nothing runs, so nothing of it is kept.
+                let _ = fs::remove_dir_all(&path);
+                return Err(ExecutorError::system(self.site.program.display())(error));
+            }
+        };
+        let known = Known {
+            folder,
+            child: Some(child),
+            begun: Instant::now(),
+            is_told: false,
+        };
+        self.known.insert(start.attempt, known);
+        Ok(())
+    }
+
+    fn extend(&mut self, attempt: AttemptId, until: Time) {
+        let Some(known) = self.known.get(&attempt) else {
+            return;
+        };
+        if let Err(error) = known.folder.write_until(until) {
+            // It ends at the time that it was told before, which is safe.
+            warn!("{attempt} cannot be told its time: {error}");
+        }
+        if let Some(pid) = known.folder.supervisor().and_then(|process| process.pid()) {
+            // It has ended in the meantime, or looks at the file when it begins.
+            let _ = kill(pid, Signal::SIGUSR1);
+        }
+    }
+
+    fn survivors(&mut self) -> Result<Vec<(AttemptId, Survivor)>, ExecutorError> {
+        let mut found = Vec::new();
+        let failed = || ExecutorError::system(self.attempts.display());
+        for entry in fs::read_dir(&self.attempts).map_err(failed())? {
+            let path = entry.map_err(failed())?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            match AttemptId::from_name(&name) {
+                Some(attempt) => found.push((attempt, Folder::new(&path))),
+                None => warn!("{} is no attempt, and is left alone", path.display()),
+            }
+        }
+        found.sort_unstable_by_key(|(attempt, _)| *attempt);
+        let begun = Instant::now();
+        // Supervisors that were started a moment before the agent died have not said yet which process they are.
+        while begun.elapsed() < GRACE
+            && found.iter().any(|(_, folder)| {
+                folder.supervisor().is_none() && folder.until() > wall(self.site.clock_offset)
+            })
+        {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let mut survivors = Vec::new();
+        for (attempt, folder) in found {
+            // The look at the process comes first: it may write the outcome, and end, at any time.
+            let lives = folder.supervisor().is_some_and(|process| process.lives());
+            let survivor = match folder.ended() {
+                Some(ended) => Survivor::Ended(ended),
+                None if lives => Survivor::Runs {
+                    until: folder.until(),
+                },
+                None => {
+                    self.end_remains(attempt, &folder);
+                    Survivor::Lost
+                }
+            };
+            let known = Known {
+                folder,
+                child: None,
+                begun,
+                is_told: !matches!(survivor, Survivor::Runs { .. }),
+            };
+            self.known.insert(attempt, known);
+            survivors.push((attempt, survivor));
+        }
+        Ok(survivors)
+    }
+
+    fn look(&mut self) -> Vec<(AttemptId, Ended)> {
+        let now = wall(self.site.clock_offset);
+        let mut ended = Vec::new();
+        let mut lost = Vec::new();
+        for (attempt, known) in &mut self.known {
+            if known.is_told {
+                continue;
+            }
+            let exited = known.child.as_mut().map(|child| child.try_wait());
+            let lives = match (exited, known.folder.supervisor()) {
+                (Some(Ok(Some(_)) | Err(_)), _) => false,
+                (_, Some(process)) => process.lives(),
+                (_, None) => known.begun.elapsed() < GRACE,
+            };
+            if let Some(end) = known.folder.ended() {
+                ended.push((*attempt, end));
+            } else if !lives {
+                lost.push(*attempt);
+            } else {
+                continue;
+            }
+            known.is_told = true;
+        }
+        for attempt in lost {
+            let Some(known) = self.known.get(&attempt) else {
+                continue;
+            };
+            self.end_remains(attempt, &known.folder);
+            let end = Ended {
+                outcome: Outcome::Broke,
+                submitter: known.folder.submitter(),
+                began: now,
+                ended: now,
+                how: "its supervisor died".to_owned(),
+            };
+            ended.push((attempt, end));
+        }
+        ended
+    }
+
+    fn forget(&mut self, attempt: AttemptId) {
+        let Some(mut known) = self.known.remove(&attempt) else {
+            return;
+        };
+        if let Some(child) = &mut known.child {
+            // It has written its outcome, and ends at once.
+            let _ = child.wait();
+        }
+        let path = known.folder.path();
+        debug!("{attempt} is forgotten");
+        if let Err(error) = fs::remove_dir_all(path) {
+            warn!("{} cannot be removed: {error}", path.display());
+        }
+    }
+
+    fn running(&self) -> usize {
+        self.known.values().filter(|known| !known.is_told).count()
+    }
+}

@@ -1,0 +1,229 @@
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixDatagram;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gridweave_core::time::Time;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, setsid};
+
+use super::cgroup::Cgroup;
+use super::folder::{Folder, Kind, Order, Verdict};
+use super::liveness::{Process, children_of};
+use crate::clock::wall;
+
+/// How often the clock is compared with the end, in case that it was set.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Runs the program of the attempt in this folder until it ends by itself or its time is over, and writes how it ended.
+///
+/// It is a process of its own, and outlives the agent. When it returns, no process of the attempt is left: it gets the
+/// orphans among them as its children.
+pub fn supervise(folder: &Path) -> io::Result<()> {
+    // A session of its own: signals of the agent's terminal do not come here. It has one already if started by hand.
+    let _ = setsid();
+    prctl::set_child_subreaper(true)?;
+    let mut signals = SigSet::empty();
+    for signal in [
+        Signal::SIGCHLD,
+        Signal::SIGUSR1,
+        Signal::SIGTERM,
+        Signal::SIGINT,
+        Signal::SIGHUP,
+    ] {
+        signals.add(signal);
+    }
+    signals.thread_block()?;
+    let signals = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+    let folder = Folder::new(folder);
+    let own = Process::of(std::process::id() as i32);
+    folder.write_supervisor(&own.ok_or_else(|| io::Error::other("/proc is not there"))?)?;
+    let order = folder.order()?;
+    let name = folder.path().file_name().unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
+    let supervisor = Supervisor {
+        began: wall(order.clock_offset),
+        folder,
+        order,
+        name,
+        signals,
+    };
+    supervisor.run()
+}
+
+struct Supervisor {
+    folder: Folder,
+    order: Order,
+    /// That of the attempt's folder.
+    name: String,
+    signals: SignalFd,
+    began: Time,
+}
+
+impl Supervisor {
+    fn now(&self) -> Time {
+        wall(self.order.clock_offset)
+    }
+
+    fn run(&self) -> io::Result<()> {
+        // It is too late to begin: the job may run elsewhere by now.
+        if self.folder.until() <= self.now() {
+            return self.tell(Kind::Overran, "it was too late to begin".to_owned());
+        }
+        let limits = &self.order.program.limits;
+        let cgroup = match &self.order.cgroup {
+            None => None,
+            Some(parent) => match Cgroup::make(parent, &self.name, limits) {
+                Ok(cgroup) => Some(cgroup),
+                Err(error) => {
+                    let how = format!("no cgroup below {}: {error}", parent.display());
+                    return self.tell(Kind::Broke, how);
+                }
+            },
+        };
+        let program = Command::new(std::env::current_exe()?)
+            .arg("enter")
+            .arg(self.folder.path())
+            .arg(std::process::id().to_string())
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let (kind, how) = match program {
+            Err(error) => (Kind::Broke, format!("it cannot be started: {error}")),
+            Ok(program) => {
+                let pid = Pid::from_raw(program.id() as i32);
+                let end = self.watch(pid);
+                // All that it has started ends with it.
+                self.kill_all(pid, cgroup.as_ref());
+                end?
+            }
+        };
+        if let Some(cgroup) = cgroup {
+            cgroup.remove();
+        }
+        self.tell(kind, how)
+    }
+
+    /// Waits until the program ends, or has to.
+    fn watch(&self, program: Pid) -> io::Result<(Kind, String)> {
+        let mut until = self.folder.until();
+        let mut deadline = self.deadline(until);
+        loop {
+            if let Some(end) = reap(program)? {
+                return Ok(end);
+            }
+            if self.now() >= until || Instant::now() >= deadline {
+                // It may have been extended in the meantime.
+                until = self.folder.until();
+                deadline = self.deadline(until);
+                if self.now() >= until {
+                    let how = match until {
+                        Time::ZERO => "it was stopped",
+                        _ => "its time was over",
+                    };
+                    return Ok((Kind::Overran, how.to_owned()));
+                }
+            }
+            let left = deadline.saturating_duration_since(Instant::now()).min(TICK);
+            let milliseconds = u16::try_from(left.as_millis()).unwrap_or(1000);
+            let mut files = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+            match poll(
+                &mut files,
+                PollTimeout::from(milliseconds.saturating_add(1)),
+            ) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            while let Some(signal) = self.signals.read_signal()? {
+                match Signal::try_from(signal.ssi_signo as i32) {
+                    // The agent has written another time.
+                    Ok(Signal::SIGUSR1) => {
+                        until = self.folder.until();
+                        deadline = self.deadline(until);
+                    }
+                    Ok(Signal::SIGCHLD | Signal::SIGHUP) | Err(_) => {}
+                    Ok(_) => return Ok((Kind::Broke, "its supervisor was ended".to_owned())),
+                }
+            }
+        }
+    }
+
+    /// The same end by a clock that nobody sets.
+    fn deadline(&self, until: Time) -> Instant {
+        let left = Duration::from(until - self.now());
+        let now = Instant::now();
+        // A year is longer than any program waits here without a look at the file.
+        now + left.min(Duration::from_secs(365 * 86_400))
+    }
+
+    /// Returns when no process of the attempt is left.
+    fn kill_all(&self, program: Pid, cgroup: Option<&Cgroup>) {
+        let own = Pid::this();
+        loop {
+            if let Some(cgroup) = cgroup {
+                cgroup.kill();
+            }
+            // Those that are gone already cannot be killed.
+            let _ = killpg(program, Signal::SIGKILL);
+            for child in children_of(own) {
+                let _ = kill(child, Signal::SIGKILL);
+            }
+            loop {
+                match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                    Ok(WaitStatus::StillAlive) => break,
+                    Ok(_) => {}
+                    Err(Errno::EINTR) => {}
+                    // There are no children any more.
+                    Err(_) => return,
+                }
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn tell(&self, outcome: Kind, how: String) -> io::Result<()> {
+        self.folder.write_verdict(&Verdict {
+            outcome,
+            how,
+            began: self.began.as_micros(),
+            ended: self.now().as_micros(),
+        })?;
+        // The agent may be down, and finds the file later.
+        if let Ok(socket) = UnixDatagram::unbound() {
+            let _ = socket.send_to(self.name.as_bytes(), &self.order.socket);
+        }
+        Ok(())
+    }
+}
+
+/// Collects children that have ended; says how, if the program is among them.
+fn reap(program: Pid) -> io::Result<Option<(Kind, String)>> {
+    let mut end = None;
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(pid, 0)) if pid == program => {
+                end = Some((Kind::Done, "exit status 0".to_owned()));
+            }
+            Ok(WaitStatus::Exited(pid, status)) if pid == program => {
+                end = Some((Kind::Broke, format!("exit status {status}")));
+            }
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == program => {
+                end = Some((Kind::Broke, format!("killed by {}", signal.as_str())));
+            }
+            Ok(WaitStatus::StillAlive) => return Ok(end),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(Errno::ECHILD) if end.is_some() => return Ok(end),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

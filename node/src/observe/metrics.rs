@@ -1,0 +1,175 @@
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use gridweave_core::job::News;
+use gridweave_core::trace::Trace;
+
+/// What happened since the agent started, and how it is now.
+///
+/// Names of kinds and reasons are those of the code, so there is a bounded number of them.
+#[derive(Default)]
+pub struct Metrics {
+    named: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    commits: AtomicU64,
+    changes: AtomicU64,
+    commit_micros: AtomicU64,
+    slowest_commit_micros: AtomicU64,
+    running: AtomicU64,
+    unfinished: AtomicU64,
+    neighbours: AtomicU64,
+    connections: AtomicU64,
+    known_addresses: AtomicU64,
+    /// The largest difference to the clock of a peer, either way.
+    skew_micros: AtomicU64,
+}
+
+impl Metrics {
+    fn add(&self, name: &'static str, label: &'static str) {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = named.entry((name, label)).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// How often this was counted; for tests and for the status page.
+    pub fn count(&self, name: &'static str, label: &'static str) -> u64 {
+        let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        named.get(&(name, label)).copied().unwrap_or(0)
+    }
+
+    /// A message was sent.
+    pub fn sent(&self, kind: &'static str) {
+        self.add("messages_sent", kind);
+    }
+
+    /// A message was received.
+    pub fn received(&self, kind: &'static str) {
+        self.add("messages_received", kind);
+    }
+
+    /// A message or a request was dropped for this reason.
+    pub fn dropped(&self, why: &'static str) {
+        self.add("dropped", why);
+    }
+
+    /// A peer was refused for this reason.
+    pub fn refused(&self, why: &'static str) {
+        self.add("peers_refused", why);
+    }
+
+    /// A step of the machine that has a reason.
+    pub fn traced(&self, trace: &Trace) {
+        if let Some(why) = trace.why() {
+            self.add("reasons", why);
+        }
+    }
+
+    /// What the machine says of a job.
+    pub fn heard(&self, news: &News) {
+        self.add(
+            "jobs",
+            match news {
+                News::Accepted(_) => "accepted",
+                News::Started { .. } => "started",
+                News::Stopped { .. } => "stopped",
+                News::Finished => "finished",
+                News::Failed(_) => "failed",
+                News::Cancelled => "cancelled",
+                _ => return,
+            },
+        );
+    }
+
+    /// So many changes became durable at once.
+    pub fn committed(&self, changes: usize, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.commits.fetch_add(1, Relaxed);
+        self.changes.fetch_add(changes as u64, Relaxed);
+        self.commit_micros.fetch_add(micros, Relaxed);
+        self.slowest_commit_micros.fetch_max(micros, Relaxed);
+    }
+
+    /// How many attempts run here.
+    pub fn set_running(&self, count: usize) {
+        self.running.store(count as u64, Relaxed);
+    }
+
+    /// How many unfinished jobs were submitted here.
+    pub fn set_unfinished(&self, count: usize) {
+        self.unfinished.store(count as u64, Relaxed);
+    }
+
+    /// How many neighbours the node has in its overlay.
+    pub fn set_neighbours(&self, count: usize) {
+        self.neighbours.store(count as u64, Relaxed);
+    }
+
+    /// How many connections are open.
+    pub fn set_connections(&self, count: usize) {
+        self.connections.store(count as u64, Relaxed);
+    }
+
+    /// How many addresses are known.
+    pub fn set_known_addresses(&self, count: usize) {
+        self.known_addresses.store(count as u64, Relaxed);
+    }
+
+    /// The clock of a peer differs by so much.
+    pub fn skewed(&self, micros: u64) {
+        self.skew_micros.fetch_max(micros, Relaxed);
+    }
+
+    /// All figures, in the text format of Prometheus.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let named = self
+            .named
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let mut last = "";
+        for ((name, label), count) in &named {
+            if *name != last {
+                let _ = writeln!(text, "# TYPE gridweave_{name}_total counter");
+                last = name;
+            }
+            let key = match *name {
+                "messages_sent" | "messages_received" => "kind",
+                "jobs" => "what",
+                _ => "reason",
+            };
+            let _ = writeln!(text, "gridweave_{name}_total{{{key}=\"{label}\"}} {count}");
+        }
+        let seconds = |micros: &AtomicU64| micros.load(Relaxed) as f64 / 1e6;
+        for (name, value) in [
+            ("store_commits_total", &self.commits),
+            ("store_changes_total", &self.changes),
+        ] {
+            let _ = writeln!(text, "# TYPE gridweave_{name} counter");
+            let _ = writeln!(text, "gridweave_{name} {}", value.load(Relaxed));
+        }
+        let _ = writeln!(text, "# TYPE gridweave_store_commit_seconds_total counter");
+        let took = seconds(&self.commit_micros);
+        let _ = writeln!(text, "gridweave_store_commit_seconds_total {took}");
+        for (name, value) in [
+            ("attempts_running", &self.running),
+            ("jobs_unfinished", &self.unfinished),
+            ("neighbours", &self.neighbours),
+            ("connections", &self.connections),
+            ("known_addresses", &self.known_addresses),
+        ] {
+            let _ = writeln!(text, "# TYPE gridweave_{name} gauge");
+            let _ = writeln!(text, "gridweave_{name} {}", value.load(Relaxed));
+        }
+        for (name, value) in [
+            ("store_slowest_commit_seconds", &self.slowest_commit_micros),
+            ("largest_clock_difference_seconds", &self.skew_micros),
+        ] {
+            let _ = writeln!(text, "# TYPE gridweave_{name} gauge");
+            let _ = writeln!(text, "gridweave_{name} {}", seconds(value));
+        }
+        text
+    }
+}
