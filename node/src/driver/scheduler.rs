@@ -101,6 +101,10 @@ pub type AriaNode = Aria<SiteQueue>;
 /// `desktop` as agents run it: cores, memory, accelerators, and a virtual dimension.
 pub type DesktopNode = Desktop<4>;
 
+/// How long a node may be silent before it counts as lost: longer than it takes to restart an agent. A job that ran
+/// there runs nowhere else before its lease is over, which is later.
+const SILENCE: Span = Span::from_secs(15);
+
 /// The most jobs that wait in the queue of an `aria` node.
 const QUEUE: usize = 1024;
 
@@ -117,7 +121,11 @@ fn commit(config: commit::Config, times: &Times) -> commit::Config {
         Some(Length(lease)) => Permission::Renewed(lease),
         None => config.permission,
     };
+    let silence = or(times.silence, SILENCE);
+    let once = (config.retry + config.jitter).as_micros().max(1);
+    let retries = (silence.as_micros() / once).clamp(1, 255);
     commit::Config {
+        retries: u8::try_from(retries).unwrap_or(u8::MAX),
         lead: or(times.commit_lead, config.lead),
         max_skew: or(times.max_skew, config.max_skew),
         permission,

@@ -91,6 +91,11 @@ impl Metrics {
         self.slowest_commit_micros.fetch_max(micros, Relaxed);
     }
 
+    /// How often changes became durable.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Relaxed)
+    }
+
     /// How many attempts run here.
     pub fn set_running(&self, count: usize) {
         self.running.store(count as u64, Relaxed);

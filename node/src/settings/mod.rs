@@ -111,6 +111,8 @@ pub struct Times {
     pub margin: Option<Length>,
     /// For how long a job runs on without a word of the node where it was submitted.
     pub lease: Option<Length>,
+    /// How long a node may be silent, as while its agent is restarted, before it counts as lost: 15 s by default.
+    pub silence: Option<Length>,
     /// The largest difference of two clocks.
     pub max_skew: Option<Length>,
     /// How often a waiting job is searched for again.

@@ -17,6 +17,7 @@ pub use rows::{EndedRow, JobRow, Phase, UsageRow};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::wire::{Stored, decode_record};
@@ -125,15 +126,17 @@ impl Store {
 
     /// All records of the machine.
     pub fn records<R: Stored>(&self) -> Result<Vec<Entry<R>>, StoreError> {
-        self.guarded(|store| {
-            let table = store.database.begin_read()?.open_table(RECORDS)?;
-            let mut records = Vec::new();
-            for row in table.iter()? {
-                let (_, entry) = row?;
-                records.push(store.record(entry.value())?);
-            }
-            Ok(records)
-        })
+        self.guarded(Self::read_records)
+    }
+
+    fn read_records<R: Stored>(&self) -> Result<Vec<Entry<R>>, StoreError> {
+        let table = self.database.begin_read()?.open_table(RECORDS)?;
+        let mut records = Vec::new();
+        for row in table.iter()? {
+            let (_, entry) = row?;
+            records.push(self.record(entry.value())?);
+        }
+        Ok(records)
     }
 
     fn record<R: Stored>(&self, entry: &[u8]) -> Result<Entry<R>, StoreError> {
@@ -269,16 +272,16 @@ impl Store {
         let scheduler = scheduler.map(|(_, name)| name.clone()).unwrap_or_default();
         let records = match scheduler.as_str() {
             "asap" => self
-                .records::<gridweave_core::scheduler::asap::Record>()?
+                .read_records::<gridweave_core::scheduler::asap::Record>()?
                 .len(),
             "criteria" => self
-                .records::<gridweave_core::scheduler::criteria::Record>()?
+                .read_records::<gridweave_core::scheduler::criteria::Record>()?
                 .len(),
             "aria" => self
-                .records::<gridweave_core::scheduler::aria::Record>()?
+                .read_records::<gridweave_core::scheduler::aria::Record>()?
                 .len(),
             "desktop" => self
-                .records::<gridweave_core::scheduler::desktop::Record>()?
+                .read_records::<gridweave_core::scheduler::desktop::Record>()?
                 .len(),
             _ => return Err(self.foreign("scheduler", Some(scheduler), "one of four")),
         };
@@ -306,8 +309,11 @@ fn opened(
     }
 }
 
-/// `None` if this panics. The panic is not printed: the caller says what is wrong.
+/// `None` if this panics; not to be called from inside itself. The panic is not printed: the caller says what is wrong.
 fn quietly<T>(act: impl FnOnce() -> T) -> Option<T> {
+    // All threads have one hook.
+    static HOOK: Mutex<()> = Mutex::new(());
+    let _only = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let result = catch_unwind(AssertUnwindSafe(act));
