@@ -1,0 +1,176 @@
+//! Jobs on real agents: they run once, also when agents are killed, and end in time.
+
+#![allow(missing_docs, unused_crate_dependencies)]
+
+mod grid;
+
+use std::fs;
+use std::time::Duration;
+
+use grid::{Grid, TIMES, now};
+
+#[test]
+fn a_job_runs_on_a_grid_of_two_and_its_user_is_charged() {
+    let grid = Grid::new(2, TIMES);
+    let job = grid.submit(1, &["--time", "5s"], &grid.script("0.1"));
+    let row = grid.end_of(1, &job);
+    assert_eq!(row["phase"], "done", "{row}");
+    let written = grid.written();
+    let whats: Vec<&str> = written.iter().map(|line| line.what.as_str()).collect();
+    assert_eq!(whats, ["begins", "ends"]);
+    let node = grid.nodes_of(&row)[0];
+    grid.wait("it is charged", |grid| {
+        grid.answer(node, &["usage"])[0]["attempts"] == 1
+    });
+    let peers = grid.answer(0, &["peers"]);
+    assert_eq!(peers[0]["name"], "node1");
+    let ahead = peers[0]["clock_ahead"].as_f64().unwrap();
+    assert!(ahead.abs() < 1.0, "one computer has one clock: {ahead}");
+}
+
+#[test]
+fn the_ranks_of_a_gang_start_together_and_get_each_others_addresses() {
+    let grid = Grid::new(3, TIMES);
+    let out = grid.path("out%r");
+    let output = ["--output", out.to_str().unwrap()];
+    let script =
+        "echo $GRIDWEAVE_RANK; echo $GRIDWEAVE_NODES; echo $GRIDWEAVE_ADDRESSES; date +%s%N";
+    let options = ["--time", "5s", "--nodes", "2", output[0], output[1]];
+    let job = grid.submit(2, &options, script);
+    let row = grid.end_of(2, &job);
+    assert_eq!(row["phase"], "done", "{row}");
+    let nodes: Vec<&str> = row["placed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|id| id.as_str().unwrap())
+        .collect();
+    let mut starts = Vec::new();
+    for rank in 0..2 {
+        let text = fs::read_to_string(grid.path(&format!("out{rank}"))).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], rank.to_string());
+        assert_eq!(lines[1], nodes.join(" "));
+        assert_eq!(lines[2], "127.0.0.1 127.0.0.1");
+        starts.push(lines[3].parse::<u64>().unwrap());
+    }
+    let apart = Duration::from_nanos(starts[0].abs_diff(starts[1]));
+    assert!(apart < Duration::from_secs(1), "{apart:?}");
+}
+
+#[test]
+fn a_job_runs_once_although_its_agent_and_its_submitter_are_killed() {
+    let mut grid = Grid::new(2, TIMES);
+    let job = grid.submit(0, &["--time", "20s"], &grid.script("4"));
+    grid.wait("it begins", |grid| grid.written().len() == 1);
+    for node in [0, 1] {
+        grid.kill(node);
+    }
+    for node in [0, 1] {
+        grid.start(node);
+    }
+    // Once more, over its end.
+    grid.kill(1);
+    grid.kill(0);
+    grid.wait("it ends", |grid| grid.written().len() == 2);
+    grid.start(0);
+    grid.start(1);
+    let row = grid.end_of(0, &job);
+    assert_eq!(row["phase"], "done", "{row}");
+    let written = grid.written();
+    assert_eq!(written.len(), 2, "{written:?}");
+    assert_eq!(written[0].attempt, written[1].attempt);
+}
+
+#[test]
+fn a_job_of_a_lost_agent_is_ended_at_its_lease_and_then_runs_elsewhere() {
+    let times = format!("{TIMES}lease = '4s'\nsilence = '2s'\n");
+    // After a loss, a search wants one node more than the job.
+    let mut grid = Grid::new(3, &times);
+    let options = ["--time", "30s", "--again", "lost", "--times", "2"];
+    let (mut other, mut job) = (0, String::new());
+    let mut first = 0;
+    while first == other {
+        // It ran at its submitter, which is not to be killed.
+        if !job.is_empty() {
+            grid.answer(other, &["cancel", &job]);
+            grid.end_of(other, &job);
+            fs::remove_file(grid.path("written")).unwrap();
+            other = (other + 1) % 3;
+        }
+        job = grid.submit(other, &options, &grid.script("6"));
+        grid.wait("it begins", |grid| grid.written().len() == 1);
+        first = grid.nodes_of(&grid.answer(other, &["status", &job]))[0];
+    }
+    let killed = now();
+    grid.kill(first);
+    let outcome = |grid: &Grid| {
+        let attempts = fs::read_dir(grid.folder(first).join("attempts")).unwrap();
+        let verdict = attempts
+            .flatten()
+            .find_map(|attempt| fs::read_to_string(attempt.path().join("outcome")).ok());
+        verdict.map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap())
+    };
+    grid.wait("its supervisor ends it", |grid| outcome(grid).is_some());
+    let verdict = outcome(&grid).unwrap();
+    assert_eq!(
+        (&verdict["outcome"], &verdict["how"]),
+        (&"overran".into(), &"its time was over".into())
+    );
+    let ended = u128::from(verdict["ended"].as_u64().unwrap()) * 1000;
+    assert!(ended < killed + 5_000_000_000, "a lease, and a second");
+    let row = grid.end_of(other, &job);
+    assert_eq!(row["phase"], "done", "{row}");
+    let written = grid.written();
+    assert_eq!(
+        written.len(),
+        3,
+        "the first attempt did not come to its end: {written:?}"
+    );
+    assert_ne!(written[0].attempt, written[1].attempt);
+    assert!(written[1].at > ended, "never twice at a time: {written:?}");
+    assert_eq!(written[2].what, "ends");
+}
+
+#[test]
+fn a_job_that_takes_too_long_or_is_cancelled_ends_with_all_that_it_started() {
+    let grid = Grid::new(1, TIMES);
+    let file = grid.path("alive");
+    // It leaves its session, its group and its parent.
+    let script = format!(
+        "setsid sh -c 'while :; do echo x >>{}; sleep 0.05; done' & sleep 30",
+        file.display()
+    );
+    let over = grid.submit(0, &["--time", "1s"], &script);
+    let row = grid.end_of(0, &over);
+    assert_eq!(row["why"], "it ran longer than it may", "{row}");
+    let size = || fs::metadata(&file).map_or(0, |data| data.len());
+    assert!(size() > 0);
+    let ended = size();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(size(), ended);
+
+    let job = grid.submit(0, &["--time", "30s"], &script);
+    grid.wait("it runs", |_| size() > ended);
+    grid.answer(0, &["cancel", &job]);
+    assert_eq!(grid.end_of(0, &job)["phase"], "cancelled");
+    grid.wait("it has ended", |grid| grid.status(0)["running"] == 0);
+    let ended = size();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(size(), ended);
+}
+
+#[test]
+fn nothing_runs_on_a_drained_node() {
+    let grid = Grid::new(2, TIMES);
+    grid.answer(1, &["drain"]);
+    for _ in 0..3 {
+        let job = grid.submit(0, &["--time", "5s"], "true");
+        assert_eq!(grid.nodes_of(&grid.end_of(0, &job)), [0]);
+    }
+    grid.wait("it is drained", |grid| grid.status(1)["drained"] == true);
+    let both = ["--time", "5s", "--nodes", "2"];
+    grid.answer(1, &["resume"]);
+    let job = grid.submit(1, &both, "true");
+    assert_eq!(grid.end_of(1, &job)["phase"], "done");
+}
