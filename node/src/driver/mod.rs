@@ -27,6 +27,7 @@ use gridweave_core::mentions::Mentions;
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::{self, Framed, Stored};
 use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
 use tracing::{info, warn};
 
 use crate::clock::Clock;
@@ -50,6 +51,16 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// How often the processes of attempts are looked at, in case that a supervisor was killed.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How often the links of the node are compared with its connections.
+const MEET: Duration = Duration::from_secs(2);
+
+/// The same for a node without any link: its searches would find only itself.
+const MEET_AT_ONCE: Duration = Duration::from_millis(250);
+
+/// With fewer links than this, and fewer than connections, the node asks a peer for more. In a grid of a few nodes,
+/// gossip alone may leave a node without links for long.
+const FEW_LINKS: usize = 3;
+
 /// Where messages go.
 pub trait Outbox: Send {
     /// Sends a frame, which mentions these nodes. It may be lost.
@@ -57,6 +68,9 @@ pub trait Outbox: Send {
 
     /// The network address of a node, without a port, if it is known.
     fn host_of(&self, node: NodeId) -> Option<String>;
+
+    /// Some of the nodes with which there is a connection.
+    fn peers(&self) -> Vec<NodeId>;
 }
 
 /// Why a driver ends.
@@ -119,6 +133,7 @@ where
     answers: Vec<(Box<dyn FnOnce(Answer) + Send>, Pending)>,
     now: Time,
     looked: Instant,
+    met: Instant,
     is_draining: bool,
 }
 
@@ -186,6 +201,7 @@ where
             answers: Vec::new(),
             now,
             looked: Instant::now(),
+            met: Instant::now(),
             is_draining: false,
         };
         for (attempt, ended) in &over {
@@ -229,6 +245,10 @@ where
         if self.parts.executor.running() > 0 {
             wait = wait.min(LOOK);
         }
+        let links = self.host.machine().map_or(0, Scheduler::neighbours);
+        if links == 0 && !self.parts.outbox.peers().is_empty() {
+            wait = wait.min(MEET_AT_ONCE);
+        }
         wait
     }
 
@@ -270,8 +290,8 @@ where
                 Input::Stop => goes = Goes::Ends,
             }
         }
-        let rings = TIMERS;
-        for _ in 0..rings {
+        self.meet();
+        for _ in 0..TIMERS {
             if self.host.fire(self.now, &mut self.parts.rng).is_none() {
                 break;
             }
@@ -292,6 +312,22 @@ where
 
     fn feed(&mut self, event: Event<S>) {
         self.host.handle(event, self.now, &mut self.parts.rng);
+    }
+
+    /// Asks a connected peer for links, if the node has few.
+    fn meet(&mut self) {
+        let links = self.host.machine().map_or(0, Scheduler::neighbours);
+        let pause = if links == 0 { MEET_AT_ONCE } else { MEET };
+        if self.met.elapsed() < pause {
+            return;
+        }
+        self.met = Instant::now();
+        let peers = self.parts.outbox.peers();
+        if links < peers.len().min(FEW_LINKS)
+            && let Some(peer) = peers.choose(&mut self.parts.rng)
+        {
+            self.feed(Event::Command(Command::Meet(*peer)));
+        }
     }
 
     /// Decodes a frame, and refuses what the sender may not say.

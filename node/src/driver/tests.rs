@@ -33,6 +33,10 @@ impl Outbox for Log {
     fn host_of(&self, node: NodeId) -> Option<String> {
         (node == ME).then(|| "10.0.0.7".to_owned())
     }
+
+    fn peers(&self) -> Vec<NodeId> {
+        Vec::new()
+    }
 }
 
 /// Programs that end when the test says so.

@@ -16,7 +16,7 @@ mod tests;
 pub use enter::enter;
 pub use process::{Processes, Site};
 pub use program::{Limits, Program, ProgramError};
-pub use supervisor::supervise;
+pub use supervisor::{end_supervisor, supervise};
 
 use std::fmt;
 

@@ -59,6 +59,15 @@ pub fn supervise(folder: &Path) -> io::Result<()> {
     supervisor.run()
 }
 
+/// Has the supervisor in this folder end its program and itself, if it is there.
+pub fn end_supervisor(folder: &Path) {
+    let process = Folder::new(folder).supervisor();
+    if let Some(pid) = process.and_then(|process| process.pid()) {
+        // It may end by itself in between.
+        let _ = kill(pid, Signal::SIGTERM);
+    }
+}
+
 struct Supervisor {
     folder: Folder,
     order: Order,

@@ -93,6 +93,15 @@ impl Outbox for Post {
     fn host_of(&self, node: NodeId) -> Option<String> {
         self.shared.book.host_of(node)
     }
+
+    fn peers(&self) -> Vec<NodeId> {
+        const SOME: usize = 16;
+        let links = self.shared.links();
+        let open = links
+            .iter()
+            .filter(|(_, link)| link.connection.close_reason().is_none());
+        open.map(|(node, _)| *node).take(SOME).collect()
+    }
 }
 
 /// What all tasks of the transport have.
