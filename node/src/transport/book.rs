@@ -95,7 +95,9 @@ impl Book {
             return;
         }
         self.inner().note(self.me, node, |page| {
-            page.heard.replace(address) != Some(address)
+            page.heard = Some(address);
+            // It is not kept over a restart.
+            false
         });
     }
 

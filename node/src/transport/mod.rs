@@ -63,7 +63,7 @@ const QUEUE: usize = 256;
 const OUTGOING: usize = 4096;
 
 /// How often the address book is written, if it has changed.
-const SAVE: Duration = Duration::from_secs(10);
+const SAVE: Duration = Duration::from_millis(500);
 
 /// A message on its way out.
 struct Outgoing {
