@@ -55,6 +55,8 @@ pub enum Request {
     Peers,
     /// What each user had here.
     Usage,
+    /// All figures, in the text format of Prometheus.
+    Figures,
     /// What happens to jobs from now on: a line for each event, until the connection ends.
     Events,
 }

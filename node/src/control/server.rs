@@ -14,7 +14,7 @@ use tracing::{debug, warn};
 
 use super::{Answer, MOST_LINE, Request};
 use crate::driver::{Input, Inputs};
-use crate::observe::Events;
+use crate::observe::{Events, Metrics};
 
 /// The most users at once.
 const USERS: usize = 64;
@@ -27,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Elsewhere {
     /// Which peers are connected.
     pub peers: Arc<dyn Fn() -> Value + Send + Sync>,
+    /// All figures.
+    pub metrics: Arc<Metrics>,
     /// What happens to jobs.
     pub events: Events,
 }
@@ -79,6 +81,7 @@ async fn converse(stream: UnixStream, inputs: &Inputs, elsewhere: &Elsewhere) ->
         }
         let answer = match serde_json::from_slice(&line) {
             Ok(Request::Events) => return follow(&mut writing, &elsewhere.events).await,
+            Ok(Request::Figures) => Answer::ok(Value::from(elsewhere.metrics.to_text())),
             Ok(Request::Peers) => Answer::ok((elsewhere.peers)()),
             Ok(request) => ask(request, user, inputs).await,
             Err(error) => Answer::error(format!("the request is not understood: {error}")),

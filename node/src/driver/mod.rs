@@ -31,7 +31,7 @@ use rand::seq::IndexedRandom;
 use tracing::{info, warn};
 
 use crate::clock::Clock;
-use crate::control::Answer;
+use crate::control::{Answer, Request};
 use crate::executor::{AttemptId, Ended, Executor, ExecutorError, Program, Start, Survivor};
 use crate::identity::Identity;
 use crate::observe::{Events, Metrics};
@@ -56,6 +56,9 @@ const MEET: Duration = Duration::from_secs(2);
 
 /// The same for a node without any link: its searches would find only itself.
 const MEET_AT_ONCE: Duration = Duration::from_millis(250);
+
+/// How long a submission waits for a link of the node.
+const POSTPONE: Duration = Duration::from_secs(3);
 
 /// With fewer links than this, and fewer than connections, the node asks a peer for more. In a grid of a few nodes,
 /// gossip alone may leave a node without links for long.
@@ -129,13 +132,18 @@ where
     own: VecDeque<S::Message>,
     /// Attempts that could not be started.
     broken: Vec<AttemptId>,
+    /// Submissions that wait until the node has a link.
+    postponed: Vec<(Instant, Request, u32, AnswerTo)>,
     /// Answers that are given when the batch is durable.
-    answers: Vec<(Box<dyn FnOnce(Answer) + Send>, Pending)>,
+    answers: Vec<(AnswerTo, Pending)>,
     now: Time,
     looked: Instant,
     met: Instant,
     is_draining: bool,
 }
+
+/// Takes an answer.
+type AnswerTo = Box<dyn FnOnce(Answer) + Send>;
 
 /// An answer that depends on what the batch brings.
 enum Pending {
@@ -198,6 +206,7 @@ where
             jobs,
             own: VecDeque::new(),
             broken: Vec::new(),
+            postponed: Vec::new(),
             answers: Vec::new(),
             now,
             looked: Instant::now(),
@@ -245,8 +254,7 @@ where
         if self.parts.executor.running() > 0 {
             wait = wait.min(LOOK);
         }
-        let links = self.host.machine().map_or(0, Scheduler::neighbours);
-        if links == 0 && !self.parts.outbox.peers().is_empty() {
+        if self.lacks_links() {
             wait = wait.min(MEET_AT_ONCE);
         }
         wait
@@ -280,6 +288,14 @@ where
                 Input::Unreachable(to) => self.feed(Event::Unreachable { to }),
                 Input::Look => {}
                 Input::Request {
+                    request: request @ Request::Submit(_),
+                    user,
+                    answer,
+                } if self.lacks_links() => {
+                    let since = Instant::now();
+                    self.postponed.push((since, request, user, answer));
+                }
+                Input::Request {
                     request,
                     user,
                     answer,
@@ -291,6 +307,7 @@ where
             }
         }
         self.meet();
+        self.submit_postponed();
         for _ in 0..TIMERS {
             if self.host.fire(self.now, &mut self.parts.rng).is_none() {
                 break;
@@ -312,6 +329,24 @@ where
 
     fn feed(&mut self, event: Event<S>) {
         self.host.handle(event, self.now, &mut self.parts.rng);
+    }
+
+    /// Whether a search would find only this node, although there are others.
+    fn lacks_links(&self) -> bool {
+        let links = self.host.machine().map_or(0, Scheduler::neighbours);
+        links == 0 && !self.parts.outbox.peers().is_empty()
+    }
+
+    /// Takes submissions that waited for a link of the node.
+    fn submit_postponed(&mut self) {
+        for (since, request, user, answer) in std::mem::take(&mut self.postponed) {
+            if self.lacks_links() && since.elapsed() < POSTPONE {
+                self.postponed.push((since, request, user, answer));
+            } else {
+                let pending = self.request(request, user);
+                self.answers.push((answer, pending));
+            }
+        }
     }
 
     /// Asks a connected peer for links, if the node has few.

@@ -40,7 +40,9 @@ where
             Request::Job { job } => self.tell(&job),
             Request::Status => Ok(self.status()),
             Request::Usage => self.usage(),
-            Request::Peers | Request::Events => Err("this is asked elsewhere".to_owned()),
+            Request::Peers | Request::Events | Request::Figures => {
+                Err("this is asked elsewhere".to_owned())
+            }
         };
         Pending::Now(answer.unwrap_or_else(Answer::error))
     }

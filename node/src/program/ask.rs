@@ -189,6 +189,12 @@ impl Asker<'_> {
         })
     }
 
+    pub(super) fn figures(&self) -> Done {
+        self.show(&Request::Figures, |figures| {
+            print!("{}", figures.as_str().unwrap_or_default());
+        })
+    }
+
     pub(super) fn events(&self) -> Done {
         let mut client = Client::connect(self.folder)?;
         client.ask(&Request::Events)?;

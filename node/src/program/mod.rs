@@ -79,6 +79,8 @@ enum Order {
     Events,
     /// Sum the time that each user had on this node
     Usage,
+    /// Print all figures, as Prometheus reads them
+    Figures,
     /// Show a grid of five agents on this computer, of which one is killed and comes back
     Demo {
         /// Keep the folder of the grid
@@ -339,6 +341,7 @@ fn obey(arguments: Arguments) -> Done {
         Order::Peers => asker.peers(),
         Order::Events => asker.events(),
         Order::Usage => asker.usage(),
+        Order::Figures => asker.figures(),
         Order::Demo { keep } => demo::demo(keep),
         Order::Completions { shell } => {
             let mut command = Arguments::command();

@@ -180,12 +180,16 @@ where
                 "cannot listen at {address}: {error}; see observe.web in {FILE}"
             ))
         })?;
-        let web = serve_web(listener, metrics, inputs.clone(), peers.clone());
+        let web = serve_web(listener, metrics.clone(), inputs.clone(), peers.clone());
         tokio::spawn(web);
     }
     let socket = socket_of(folder);
     let users = inputs.clone();
-    let elsewhere = Elsewhere { peers, events };
+    let elsewhere = Elsewhere {
+        peers,
+        metrics,
+        events,
+    };
     let control = tokio::spawn(async move { serve(&socket, users, elsewhere).await });
     info!(name = identity.name, scheduler = S::NAME, "the agent is up");
     let network = tokio::spawn(transport.run());

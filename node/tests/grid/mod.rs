@@ -1,5 +1,8 @@
 //! A grid of agents on the loopback addresses of this computer, driven through the program as users drive it.
 
+// Each test uses a part of it.
+#![allow(dead_code)]
+
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -30,7 +33,7 @@ impl Grid {
     pub(crate) fn new(nodes: usize, times: &str) -> Self {
         let mut grid = Self::empty(times);
         for _ in 0..nodes {
-            grid.invite(&[], "");
+            grid.invite(&[]);
             let node = grid.agents.len() - 1;
             grid.start(node);
         }
@@ -65,28 +68,58 @@ impl Grid {
         self.path(&format!("node{node}"))
     }
 
-    /// Makes the folder of a further node. It joins through the first one.
-    pub(crate) fn invite(&mut self, more: &[&str], settings: &str) {
-        let node = self.agents.len();
-        let (name, output) = (format!("node{node}"), format!("node{node}"));
-        let mut words = vec!["invite", "grid", &name, "--output", &output];
+    /// Makes the folder of a further node, which joins through the first one.
+    pub(crate) fn invite(&mut self, more: &[&str]) {
+        let node = format!("node{}", self.agents.len());
+        let mut words = vec!["invite", "grid", &node, "--output", &node];
         words.extend(["--listen", "127.0.0.1:0"]);
         let introducer;
-        if node > 0 {
+        if !self.agents.is_empty() {
             introducer = format!("{}@127.0.0.1:{}", self.id(0), self.port(0));
             words.extend(["--introducer", &introducer]);
         }
         words.extend(more);
         self.run(&words);
-        let file = self.folder(node).join("node.toml");
+        self.allow_root(&node);
+        self.agents.push(None);
+    }
+
+    /// Makes the folder of a further node, which joins through this one.
+    pub(crate) fn invite_through(&mut self, introducer: &str) {
+        let node = format!("node{}", self.agents.len());
+        let words = ["invite", "grid", &node, "--output", &node];
+        self.run(
+            &[
+                &words[..],
+                &["--listen", "127.0.0.1:0", "--introducer", introducer],
+            ]
+            .concat(),
+        );
+        self.allow_root(&node);
+        self.agents.push(None);
+    }
+
+    /// Takes a folder as that of a further node.
+    pub(crate) fn adopt(&mut self, folder: &str) {
+        let node = format!("node{}", self.agents.len());
+        fs::rename(self.path(folder), self.path(&node)).unwrap();
+        self.allow_root(&node);
+        self.agents.push(None);
+    }
+
+    fn allow_root(&self, folder: &str) {
+        let file = self.path(folder).join("node.toml");
         let text = fs::read_to_string(&file).unwrap();
-        let text = text.replace("allow_root = false", "allow_root = true");
         fs::write(
             file,
-            text.replace("[network]", &format!("[network]\n{settings}")),
+            text.replace("allow_root = false", "allow_root = true"),
         )
         .unwrap();
-        self.agents.push(None);
+    }
+
+    /// The process of an agent.
+    pub(crate) fn process(&self, node: usize) -> u32 {
+        self.agents[node].as_ref().unwrap().id()
     }
 
     /// The id of a node.
@@ -128,7 +161,8 @@ impl Grid {
         assert_eq!(agent.wait().unwrap().signal(), Some(9));
     }
 
-    fn command(&self, words: &[&str]) -> Output {
+    /// Calls the program.
+    pub(crate) fn call(&self, words: &[&str]) -> Output {
         let mut command = Command::new(PROGRAM);
         command.args(words).current_dir(self.room.path());
         command.output().unwrap()
@@ -136,7 +170,7 @@ impl Grid {
 
     /// Calls the program, which succeeds.
     pub(crate) fn run(&self, words: &[&str]) -> String {
-        let output = self.command(words);
+        let output = self.call(words);
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words:?}: {error}");
         String::from_utf8(output.stdout).unwrap()
@@ -147,7 +181,7 @@ impl Grid {
         let folder = format!("node{node}");
         let mut all = vec!["--json", "--folder", &folder];
         all.extend(words);
-        self.command(&all)
+        self.call(&all)
     }
 
     /// What an agent answers.
