@@ -31,7 +31,12 @@ pub(crate) struct Grid {
 impl Grid {
     /// A grid of so many agents, which all run and know each other.
     pub(crate) fn new(nodes: usize, times: &str) -> Self {
-        let mut grid = Self::empty(times);
+        Self::of("asap", nodes, times)
+    }
+
+    /// The same with another scheduler.
+    pub(crate) fn of(scheduler: &str, nodes: usize, times: &str) -> Self {
+        let mut grid = Self::with(&["--scheduler", scheduler], times);
         for _ in 0..nodes {
             grid.invite(&[]);
             let node = grid.agents.len() - 1;
@@ -46,12 +51,16 @@ impl Grid {
 
     /// A grid without nodes.
     pub(crate) fn empty(times: &str) -> Self {
+        Self::with(&[], times)
+    }
+
+    fn with(options: &[&str], times: &str) -> Self {
         let room = tempfile::tempdir().unwrap();
         let grid = Self {
             room,
             agents: Vec::new(),
         };
-        grid.run(&["init", "grid"]);
+        grid.run(&[&["init", "grid"], options].concat());
         let file = grid.path("grid/grid.toml");
         let text = fs::read_to_string(&file).unwrap();
         fs::write(file, text.replace("[times]", &format!("[times]\n{times}"))).unwrap();
