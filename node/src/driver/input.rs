@@ -27,7 +27,7 @@ pub enum Input {
     Request {
         /// What is asked.
         request: Request,
-        /// The user who asks.
+        /// The user that asks.
         user: u32,
         /// Takes the answer. It must not wait.
         answer: Box<dyn FnOnce(Answer) + Send>,

@@ -29,7 +29,7 @@ where
     /// Does what a user asks; the answer is given when that is durable.
     pub(super) fn request(&mut self, request: Request, user: u32) -> Pending {
         let answer = match request {
-            Request::Submit(submission) => match self.submit(*submission, user) {
+            Request::Submit(submission) => match self.submit(&submission, user) {
                 Ok(job) => return Pending::Submitted(job),
                 Err(why) => Err(why),
             },
@@ -47,7 +47,7 @@ where
         Pending::Now(answer.unwrap_or_else(Answer::error))
     }
 
-    fn submit(&mut self, submission: Submission, user: u32) -> Result<JobId, String> {
+    fn submit(&mut self, submission: &Submission, user: u32) -> Result<JobId, String> {
         if let Some(most) = self.parts.most_jobs_per_user
             && self.jobs.of_user(user) >= most as usize
         {
@@ -129,7 +129,7 @@ where
     }
 
     fn list(&self, all: bool) -> Result<Answer, String> {
-        let mut jobs = self.parts.store.jobs().map_err(told)?;
+        let mut jobs = self.parts.store.jobs().map_err(|error| told(&error))?;
         jobs.retain(|(_, row)| all || !row.phase.is_last());
         jobs.sort_by(|(a, first), (b, second)| {
             first.submitted.total_cmp(&second.submitted).then(a.cmp(b))
@@ -141,7 +141,7 @@ where
 
     fn tell(&self, job: &str) -> Result<Answer, String> {
         let job = named(job)?;
-        let jobs = self.parts.store.jobs().map_err(told)?;
+        let jobs = self.parts.store.jobs().map_err(|error| told(&error))?;
         let row = jobs.iter().find(|(known, _)| *known == job);
         let (_, row) = row.ok_or_else(|| format!("no job {job} was submitted at this node"))?;
         Ok(Answer::ok(shown(job, row)))
@@ -165,12 +165,12 @@ where
     }
 
     fn usage(&self) -> Result<Answer, String> {
-        let usage = self.parts.store.usage().map_err(told)?;
+        let usage = self.parts.store.usage().map_err(|error| told(&error))?;
         Ok(Answer::ok(json!(usage)))
     }
 }
 
-fn told(error: StoreError) -> String {
+fn told(error: &StoreError) -> String {
     error.to_string()
 }
 

@@ -59,7 +59,7 @@ pub struct Start {
     pub attempt: AttemptId,
     /// When to end it, unless that is extended.
     pub until: Time,
-    /// The user, who is charged for it.
+    /// The user, which is charged for it.
     pub submitter: Submitter,
     /// What to run.
     pub program: Program,
@@ -76,7 +76,7 @@ pub struct Start {
 pub struct Ended {
     /// How it ended.
     pub outcome: Outcome,
-    /// The user who is charged for it.
+    /// The user that is charged for it.
     pub submitter: Submitter,
     /// When it began.
     pub began: Time,

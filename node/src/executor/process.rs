@@ -288,7 +288,7 @@ impl Executor for Processes {
             if known.is_told {
                 continue;
             }
-            let exited = known.child.as_mut().map(|child| child.try_wait());
+            let exited = known.child.as_mut().map(Child::try_wait);
             let lives = match (exited, known.folder.supervisor()) {
                 (Some(Ok(Some(_)) | Err(_)), _) => false,
                 (_, Some(process)) => process.lives(),

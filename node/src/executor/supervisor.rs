@@ -167,7 +167,7 @@ impl Supervisor {
         }
     }
 
-    /// The same end by a clock that nobody sets.
+    /// The same end by a clock that is never set.
     fn deadline(&self, until: Time) -> Instant {
         let left = Duration::from(until - self.now());
         let now = Instant::now();

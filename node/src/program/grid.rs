@@ -146,7 +146,7 @@ pub(super) fn invite(order: &Invite) -> Done {
     }
     settings.network.listen = order.listen;
     settings.network.introducers = given;
-    // Jobs may run as another user, who goes through this folder to theirs.
+    // Jobs may run as another user, and their folders are below this one.
     make(&order.output, 0o711)?;
     write(&order.output, FILE, &settings.to_toml(), 0o644)?;
     write(&order.output, "node.pem", &issued.certificate_pem, 0o644)?;

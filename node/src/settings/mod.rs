@@ -25,7 +25,7 @@ pub const FILE: &str = "node.toml";
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// What the node listens at, and who introduces it.
+    /// What the node listens at, and which nodes introduce it.
     pub network: Network,
     /// What all nodes of the grid have in common.
     pub grid: Grid,
