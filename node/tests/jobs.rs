@@ -8,6 +8,8 @@ use std::fs;
 use std::time::Duration;
 
 use grid::{Grid, TIMES, now};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 #[test]
 fn a_job_runs_on_a_grid_of_two_and_its_user_is_charged() {
@@ -144,6 +146,11 @@ fn a_job_that_takes_too_long_or_is_cancelled_ends_with_all_that_it_started() {
     let over = grid.submit(0, &["--time", "1s"], &script);
     let row = grid.end_of(0, &over);
     assert_eq!(row["why"], "it ran longer than it may", "{row}");
+    let folders = fs::read_dir(grid.folder(0).join("jobs")).unwrap();
+    let errors: String = folders
+        .map(|folder| fs::read_to_string(folder.unwrap().path().join("stderr")).unwrap())
+        .collect();
+    assert_eq!(errors, "gridweave-node: its time was over\n");
     let size = || fs::metadata(&file).map_or(0, |data| data.len());
     assert!(size() > 0);
     let ended = size();
@@ -158,6 +165,41 @@ fn a_job_that_takes_too_long_or_is_cancelled_ends_with_all_that_it_started() {
     let ended = size();
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(size(), ended);
+}
+
+#[test]
+fn a_program_ends_with_its_supervisor() {
+    let grid = Grid::new(1, TIMES);
+    let job = grid.submit(0, &["--time", "30s"], &grid.script("3"));
+    grid.wait("it begins", |grid| grid.written().len() == 1);
+    let attempts = fs::read_dir(grid.folder(0).join("attempts")).unwrap();
+    let attempt = attempts.flatten().next().unwrap().path();
+    let text = fs::read_to_string(attempt.join("supervisor")).unwrap();
+    let pid = text.split(' ').next().unwrap().parse().unwrap();
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    let row = grid.end_of(0, &job);
+    assert_eq!(row["why"], "it broke while it ran", "{row}");
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(grid.written().len(), 1, "it did not come to its end");
+}
+
+#[test]
+fn clocks_that_differ_are_noticed() {
+    let mut grid = Grid::new(1, TIMES);
+    grid.invite(&[]);
+    let file = grid.folder(1).join("node.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        file,
+        text.replace("clock_offset = 0.0", "clock_offset = 2.5"),
+    )
+    .unwrap();
+    grid.start(1);
+    grid.wait("it is noticed", |grid| {
+        let peers = grid.answer(0, &["peers"]);
+        let ahead = peers[0]["clock_ahead"].as_f64().unwrap_or(0.0);
+        (2.0..3.0).contains(&ahead) && grid.log(0).contains("the clocks differ")
+    });
 }
 
 #[test]

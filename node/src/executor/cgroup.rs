@@ -18,15 +18,32 @@ impl Cgroup {
             _ => {}
         }
         let cgroup = Self(path);
-        if let Some(memory) = limits.memory {
-            cgroup.set("memory.max", memory)?;
+        match cgroup.limit(limits) {
+            Ok(()) => Ok(cgroup),
+            Err(error) => {
+                cgroup.remove();
+                Err(error)
+            }
+        }
+    }
+
+    fn limit(&self, limits: &Limits) -> io::Result<()> {
+        if let Some(memory) = limits.memory
+            && self.limits_memory()
+        {
+            self.set("memory.max", memory)?;
             // Swap would be memory beyond the limit; there may be no such file.
-            let _ = cgroup.set("memory.swap.max", 0);
+            let _ = self.set("memory.swap.max", 0);
         }
         if let Some(processes) = limits.processes {
-            cgroup.set("pids.max", processes)?;
+            self.set("pids.max", processes)?;
         }
-        Ok(cgroup)
+        Ok(())
+    }
+
+    /// Whether it can limit memory: its parent may not have the controller.
+    pub(super) fn limits_memory(&self) -> bool {
+        self.0.join("memory.max").exists()
     }
 
     /// The cgroup that an earlier process made.

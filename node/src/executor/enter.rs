@@ -47,11 +47,13 @@ pub fn enter(folder: &Path, supervisor: i32) -> io::Error {
 }
 
 fn prepare(order: &Order, name: &str, supervisor: i32) -> io::Result<(File, File)> {
-    if let Some(parent) = &order.cgroup {
-        Cgroup::of(parent, name).enter()?;
+    let cgroup = order.cgroup.as_ref();
+    let cgroup = cgroup.map(|parent| Cgroup::of(parent, name));
+    if let Some(cgroup) = &cgroup {
+        cgroup.enter()?;
     }
     if let Some(memory) = order.program.limits.memory
-        && order.cgroup.is_none()
+        && !cgroup.is_some_and(|cgroup| cgroup.limits_memory())
     {
         setrlimit(Resource::RLIMIT_AS, memory, memory)?;
     }

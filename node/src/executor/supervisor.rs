@@ -1,4 +1,5 @@
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
@@ -175,6 +176,20 @@ impl Supervisor {
         now + left.min(Duration::from_secs(365 * 86_400))
     }
 
+    /// Tells the user why the program ended, where the user looks for its errors. Not if the program runs as another
+    /// user than this process: that user chose the name of the file.
+    fn note(&self, how: &str) {
+        if self.order.user.is_none()
+            && let Ok(mut file) = File::options()
+                .append(true)
+                .create(true)
+                .open(&self.order.error)
+        {
+            // It is for people only.
+            let _ = writeln!(file, "gridweave-node: {how}");
+        }
+    }
+
     /// Returns when no process of the attempt is left.
     fn kill_all(&self, program: Pid, cgroup: Option<&Cgroup>) {
         let own = Pid::this();
@@ -201,6 +216,9 @@ impl Supervisor {
     }
 
     fn tell(&self, outcome: Kind, how: String) -> io::Result<()> {
+        if outcome == Kind::Overran || !how.starts_with("exit status") {
+            self.note(&how);
+        }
         self.folder.write_verdict(&Verdict {
             outcome,
             how,

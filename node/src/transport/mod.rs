@@ -65,6 +65,9 @@ const OUTGOING: usize = 4096;
 /// How often the address book is written, if it has changed.
 const SAVE: Duration = Duration::from_millis(500);
 
+/// The administrator is told if clocks differ by this many microseconds.
+const WRONG_CLOCK: u64 = 500_000;
+
 /// A message on its way out.
 struct Outgoing {
     to: NodeId,
@@ -380,7 +383,12 @@ impl Shared {
         if let Some(link) = self.links().get_mut(&peer) {
             let under_way = link.connection.rtt().as_micros() as i64 / 2;
             let ahead = sent.wrapping_sub(now) as i64;
+            let before = link.clock_ahead.unsigned_abs();
             link.clock_ahead = ahead.saturating_add(under_way);
+            if before < WRONG_CLOCK && link.clock_ahead.unsigned_abs() >= WRONG_CLOCK {
+                let seconds = link.clock_ahead as f64 / 1e6;
+                warn!(%peer, seconds, "the clocks differ: jobs may be refused; set them by a time server");
+            }
             self.metrics.skewed(link.clock_ahead.unsigned_abs());
         }
     }
