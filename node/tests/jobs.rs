@@ -203,6 +203,50 @@ fn clocks_that_differ_are_noticed() {
 }
 
 #[test]
+fn a_node_runs_jobs_of_its_organisations_only() {
+    let mut grid = Grid::new(1, TIMES);
+    for organisation in ["2", "3"] {
+        grid.invite(&["--organisation", organisation]);
+    }
+    // The second node runs jobs of its own organisation and of the third's.
+    let file = grid.folder(1).join("node.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        file,
+        text.replace("organisations = []", "organisations = [3]"),
+    )
+    .unwrap();
+    for node in [1, 2] {
+        grid.start(node);
+    }
+    grid.wait("all are connected", |grid| {
+        (0..3).all(|node| grid.answer(node, &["peers"]).as_array().unwrap().len() == 2)
+    });
+    let pair = ["--time", "5s", "--nodes", "2"];
+    let job = grid.submit(0, &pair, "true");
+    let row = grid.end_of(0, &job);
+    assert_eq!(
+        (&row["organisation"], &row["phase"]),
+        (&1.into(), &"done".into()),
+        "{row}"
+    );
+    assert!(!grid.nodes_of(&row).contains(&1), "{row}");
+    let all = ["--time", "5s", "--nodes", "3"];
+    let job = grid.submit(2, &all, "true");
+    let row = grid.end_of(2, &job);
+    assert_eq!(
+        (&row["organisation"], &row["phase"]),
+        (&3.into(), &"done".into()),
+        "{row}"
+    );
+    let usage = grid.answer(1, &["usage"]);
+    assert_eq!(
+        (&usage[0]["organisation"], &usage[0]["attempts"]),
+        (&3.into(), &1.into())
+    );
+}
+
+#[test]
 fn nothing_runs_on_a_drained_node() {
     let grid = Grid::new(3, TIMES);
     grid.answer(1, &["drain"]);

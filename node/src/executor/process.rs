@@ -73,9 +73,9 @@ impl Processes {
         }
         let attempts = site.folder.join("attempts");
         let outputs = site.folder.join("jobs");
-        for folder in [&attempts, &outputs] {
-            let failed = ExecutorError::system(folder.display());
-            fs::create_dir_all(folder).map_err(failed)?;
+        // Programs go through the second one to their own folders.
+        for (folder, mode) in [(&attempts, 0o700), (&outputs, 0o711)] {
+            make(folder, mode)?;
         }
         listen(&socket_of(&site.folder), on_end)?;
         Ok(Self {
@@ -88,8 +88,7 @@ impl Processes {
 
     fn order(&self, start: &Start) -> Result<Order, ExecutorError> {
         let own = self.outputs.join(start.attempt.to_string());
-        let failed = ExecutorError::system(own.display());
-        fs::create_dir_all(&own).map_err(failed)?;
+        make(&own, 0o700)?;
         if let Some(name) = &self.site.jobs.user
             && let Ok(Some(user)) = User::from_name(name)
         {
@@ -154,6 +153,15 @@ impl Processes {
             cgroup.remove();
         }
     }
+}
+
+/// Makes a folder, if there is none, with these permissions.
+fn make(folder: &Path, mode: u32) -> Result<(), ExecutorError> {
+    let failed = ExecutorError::system(folder.display());
+    let made = fs::create_dir_all(folder);
+    let mode = fs::Permissions::from_mode(mode);
+    made.and_then(|()| fs::set_permissions(folder, mode))
+        .map_err(failed)
 }
 
 fn socket_of(folder: &Path) -> PathBuf {

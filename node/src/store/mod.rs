@@ -15,6 +15,7 @@ pub use batch::Batch;
 pub use error::StoreError;
 pub use rows::{EndedRow, JobRow, Phase, UsageRow};
 
+use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -71,6 +72,12 @@ impl Store {
             database,
             file: file.to_owned(),
         };
+        // It has what users run.
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(file, private).map_err(|error| StoreError::Io {
+            file: file.to_owned(),
+            error,
+        })?;
         store.guarded(|store| store.claim(owner))?;
         Ok(store)
     }

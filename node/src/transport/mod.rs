@@ -1,7 +1,7 @@
 //! Messages between nodes: QUIC with mutual TLS, one connection for each pair of nodes, one stream for each message.
 //!
 //! - A peer is the node in its certificate, and no message of it counts as that of another.
-//! - With each message travel the addresses of the nodes that it mentions ([`envelope`]); a bounded [`Book`] keeps
+//! - With each message travel the addresses of the nodes that it mentions; a bounded [`Book`] keeps
 //!   them.
 //! - Handshakes, connections, streams and queues are limited. What is beyond a limit is dropped and counted.
 //! - A peer that was restarted is noticed at once: its keys for resets and for names of connections are kept on disk.
@@ -58,6 +58,9 @@ const STREAMS: u32 = 64;
 
 /// The most messages that wait for one peer.
 const QUEUE: usize = 256;
+
+/// The most peers to which messages wait.
+const QUEUES: usize = 4096;
 
 /// The most messages that wait for all peers.
 const OUTGOING: usize = 4096;
@@ -251,6 +254,10 @@ impl Transport {
             let to = outgoing.to;
             if queues.get(&to).is_none_or(Sender::is_closed) {
                 queues.retain(|_, queue| !queue.is_closed());
+                if queues.len() >= QUEUES {
+                    shared.metrics.dropped("too many peers at once");
+                    continue;
+                }
                 let (queue, waiting) = channel(QUEUE);
                 tokio::spawn(link::deliver(shared.clone(), to, waiting));
                 queues.insert(to, queue);
