@@ -18,9 +18,6 @@ const NAMES: [&str; 5] = ["alpha", "beta", "gamma", "delta", "epsilon"];
 /// When the story is given up.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Times for agents of one computer.
-const TIMES: &str = "[times]\nslot = '100ms'\nlead = '1s'\ncommit_lead = '400ms'\nmargin = '500ms'\nimprove = '1s'\n";
-
 struct Story {
     room: PathBuf,
     program: PathBuf,
@@ -112,9 +109,6 @@ impl Story {
     /// Makes the grid, and starts all agents.
     fn found(&mut self) -> Done {
         self.call(&["init", "grid", "--name", "demo"])?;
-        let file = self.room.join("grid/grid.toml");
-        let text = fs::read_to_string(&file).map_err(other)?;
-        fs::write(&file, text.replace("[times]\n", TIMES)).map_err(other)?;
         let mut introducer = String::new();
         for (node, name) in NAMES.iter().enumerate() {
             let mut words = vec!["invite", "grid", name, "--output", name];

@@ -7,11 +7,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use gridweave_core::id::OrganisationId;
+use gridweave_core::time::Span;
 use serde::{Deserialize, Serialize};
 
 use super::{Done, Failure, Init, Invite, input, other};
 use crate::identity::{Authority, NewNode, is_name};
-use crate::settings::{FILE, Grid, Introducer, Scheduler, Settings, Times};
+use crate::settings::{Distance, FILE, Grid, Introducer, Length, Scheduler, Settings, Times};
 
 /// The file of a grid.
 const GRID: &str = "grid.toml";
@@ -69,7 +70,10 @@ pub(super) fn init(order: &Init) -> Done {
         distance: order.distance.into(),
         most: (scheduler == Scheduler::Desktop).then_some([256, 2048, 16]),
     };
-    let times = Times::default();
+    let times = match (scheduler, grid.distance) {
+        (Scheduler::Asap, Distance::Lan) => quick(),
+        _ => Times::default(),
+    };
     let common = toml::to_string(&Common { grid, times }).map_err(other)?;
     make(&order.grid, 0o700)?;
     write(&order.grid, GRID, &common, 0o600)?;
@@ -87,6 +91,18 @@ pub(super) fn init(order: &Init) -> Done {
     );
     println!("next: gridweave-node invite {shown} NAME --output FOLDER --address HOST:4850");
     Ok(())
+}
+
+/// Jobs start within a second: a search and a commit of a few computers take some hundredths. The core's own times are
+/// for local networks of many.
+fn quick() -> Times {
+    let millis = |millis| Some(Length(Span::from_millis(millis)));
+    Times {
+        slot: millis(100),
+        lead: millis(600),
+        commit_lead: millis(300),
+        ..Times::default()
+    }
 }
 
 /// The nodes that were invited with an address, at most four.

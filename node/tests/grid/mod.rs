@@ -63,7 +63,8 @@ impl Grid {
         grid.run(&[&["init", "grid"], options].concat());
         let file = grid.path("grid/grid.toml");
         let text = fs::read_to_string(&file).unwrap();
-        fs::write(file, text.replace("[times]", &format!("[times]\n{times}"))).unwrap();
+        let (grid_table, _) = text.split_once("[times]").unwrap();
+        fs::write(file, format!("{grid_table}[times]\n{times}")).unwrap();
         grid
     }
 
