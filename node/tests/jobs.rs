@@ -247,6 +247,25 @@ fn a_node_runs_jobs_of_its_organisations_only() {
 }
 
 #[test]
+fn a_job_runs_where_there_is_what_it_asks_for() {
+    let mut grid = Grid::new(2, TIMES);
+    grid.invite(&[]);
+    let file = grid.folder(2).join("node.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(file, text.replace("accelerators = 0", "accelerators = 2")).unwrap();
+    grid.start(2);
+    grid.wait("all are connected", |grid| {
+        (0..3).all(|node| grid.answer(node, &["peers"]).as_array().unwrap().len() == 2)
+    });
+    for _ in 0..3 {
+        let job = grid.submit(0, &["--time", "5s", "--accelerators", "2"], "true");
+        let row = grid.end_of(0, &job);
+        assert_eq!(row["phase"], "done", "{row}");
+        assert_eq!(grid.nodes_of(&row), [2]);
+    }
+}
+
+#[test]
 fn nothing_runs_on_a_drained_node() {
     let grid = Grid::new(3, TIMES);
     grid.answer(1, &["drain"]);

@@ -70,13 +70,13 @@ pub struct Submission {
     /// How many nodes it wants at once.
     #[serde(default = "one")]
     pub nodes: u32,
-    /// How many cores it wants, where the scheduler counts cores.
+    /// How many cores it gets, or each of its nodes must have.
     #[serde(default)]
     pub cores: Option<u32>,
-    /// How many gigabytes of memory it wants, where the scheduler counts them.
+    /// How many gigabytes of memory each of its nodes must have.
     #[serde(default)]
     pub memory: u64,
-    /// How many accelerators it wants, where the scheduler counts them.
+    /// How many accelerators each of its nodes must have.
     #[serde(default)]
     pub accelerators: u64,
     /// For how many seconds it may run.

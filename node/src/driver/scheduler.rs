@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use gridweave_core::commit::{self, Permission};
+use gridweave_core::admission::{Admission, Attributes, Stated};
+use gridweave_core::commit::{self, Permission, Selective};
 use gridweave_core::config::ConfigError;
 use gridweave_core::few::Few;
 use gridweave_core::id::{NodeId, OrganisationId};
@@ -18,10 +19,10 @@ use gridweave_core::scheduler::asap::Asap;
 use gridweave_core::scheduler::criteria::{Criteria, OnlyStandard};
 use gridweave_core::scheduler::desktop::{self, Desktop, Equipment};
 use gridweave_core::scheduler::{Bootstrap, Introducers, aria, asap, criteria};
+use gridweave_core::shared::Shared;
 use gridweave_core::time::Span;
 use gridweave_core::wire::{Framed, Kind as MessageKind, Stored};
 
-use crate::policy::Rules;
 use crate::settings::{Distance, Length, Times};
 
 /// What a node is built from.
@@ -33,8 +34,8 @@ pub struct Setup {
     pub introducers: Option<Introducers>,
     /// The organisation of the node itself.
     pub organisation: OrganisationId,
-    /// Which jobs run here.
-    pub rules: Rules,
+    /// Whose jobs run here.
+    pub admission: Admission,
     /// How far the nodes are from each other.
     pub distance: Distance,
     /// Times that differ from those of the network.
@@ -70,9 +71,9 @@ where
     /// What a user asks for, as this scheduler wants it.
     fn demand(nodes: NonZeroU32, cores: Option<NonZeroU32>) -> Demand;
 
-    /// What each node of a job must have.
-    fn requirement(_cores: Option<NonZeroU32>, _memory: u64, _accelerators: u64) -> Requirement {
-        Requirement::any()
+    /// The cores that each node of a job must have at least.
+    fn cores(cores: Option<NonZeroU32>) -> Option<NonZeroU32> {
+        cores
     }
 
     /// How many neighbours it has.
@@ -80,7 +81,7 @@ where
 
     /// Adds what a job needs.
     fn complete(job: &mut Job, cores: Option<NonZeroU32>, memory: u64, accelerators: u64) {
-        job.requirement = Self::requirement(cores, memory, accelerators);
+        job.requirement = requirement(Self::cores(cores), memory, accelerators);
     }
 
     /// The most bytes of a message.
@@ -90,10 +91,10 @@ where
 }
 
 /// `asap` as agents run it.
-pub type AsapNode = Asap<20, 8, Rules>;
+pub type AsapNode = Asap<20, 8, Selective>;
 
 /// `criteria` as agents run it.
-pub type CriteriaNode = Criteria<20, 8, 10, OnlyStandard, Rules>;
+pub type CriteriaNode = Criteria<20, 8, 10, OnlyStandard, Selective>;
 
 /// `aria` as agents run it, in front of a queue of its own.
 pub type AriaNode = Aria<SiteQueue>;
@@ -157,7 +158,7 @@ impl Scheduler for AsapNode {
             commit: commit(config.commit, times),
             ..config
         };
-        Self::new(setup.me, config, bootstrap(setup), setup.rules.clone())
+        Self::new(setup.me, config, bootstrap(setup), selective(setup))
     }
 
     fn asks_for(message: &Self::Message) -> Option<Submitter> {
@@ -198,7 +199,7 @@ impl Scheduler for CriteriaNode {
             commit: commit(config.commit, times),
             ..config
         };
-        let (profile, rules) = (Profile::default(), setup.rules.clone());
+        let (profile, rules) = (Profile::default(), selective(setup));
         let (me, join) = (setup.me, bootstrap(setup));
         Self::new(me, config, join, profile, OnlyStandard, rules)
     }
@@ -236,10 +237,10 @@ impl Scheduler for AriaNode {
             max_skew: or(setup.times.max_skew, config.max_skew),
             ..config
         };
-        let named = setup.rules.organisations();
-        let serves = match named {
-            [] => Serves::Everyone,
-            _ => Serves::Members,
+        let (named, serves) = match &setup.admission {
+            Admission::Only(named) => (named.as_slice(), Serves::Members),
+            Admission::All | Admission::Except(_) => (&[][..], Serves::Everyone),
+            Admission::Own => (&[][..], Serves::Members),
         };
         let mut organisations = Few::new();
         let own = [setup.organisation];
@@ -274,10 +275,6 @@ impl Scheduler for AriaNode {
 
     fn demand(_: NonZeroU32, cores: Option<NonZeroU32>) -> Demand {
         Demand::Cores(cores.unwrap_or(NonZeroU32::MIN))
-    }
-
-    fn requirement(cores: Option<NonZeroU32>, memory: u64, accelerators: u64) -> Requirement {
-        requirement(cores, memory, accelerators)
     }
 
     fn neighbours(&self) -> usize {
@@ -322,13 +319,25 @@ impl Scheduler for DesktopNode {
         Demand::Nodes(NonZeroU32::MIN)
     }
 
-    fn requirement(cores: Option<NonZeroU32>, memory: u64, accelerators: u64) -> Requirement {
-        requirement(Some(cores.unwrap_or(NonZeroU32::MIN)), memory, accelerators)
+    fn cores(cores: Option<NonZeroU32>) -> Option<NonZeroU32> {
+        cores.or(Some(NonZeroU32::MIN))
     }
 
     fn neighbours(&self) -> usize {
         self.can().neighbours().count()
     }
+}
+
+/// What a node has, and whose jobs it runs, as it tells its peers.
+fn selective(setup: &Setup) -> Selective {
+    let (dimensions, capability) = equipment(setup);
+    let stated = Stated::new(Attributes {
+        organisation: setup.organisation,
+        admission: setup.admission.clone(),
+        capability,
+    });
+    let dimensions = Shared::new(dimensions);
+    Selective { dimensions, stated }
 }
 
 /// The dimensions of every grid of agents: cores, gigabytes of memory, accelerators.

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Mutex;
 
-use gridweave_core::admission::Needs;
+use gridweave_core::admission::{Admission, Needs};
 use gridweave_core::id::{Epoch, UserId};
 use gridweave_core::job::{Payload, Submitter};
 use gridweave_core::overlay::cyclon;
@@ -13,7 +13,6 @@ use rand::SeedableRng;
 
 use super::*;
 use crate::control::{Again, Request, Submission};
-use crate::policy::Rules;
 use crate::settings::{Distance, Length, Times};
 use crate::store::Owner;
 
@@ -126,7 +125,7 @@ impl Bench {
             me: ME,
             introducers: introducer.map(Into::into),
             organisation: OWN,
-            rules: Rules::new(OWN, &[]),
+            admission: Admission::All,
             distance: Distance::Lan,
             times: Times {
                 slot: short(10),

@@ -2,51 +2,25 @@
 //!
 //! A job's organisation is that in the certificate of the node where it was submitted. A node that asks for time says
 //! for which submitter; a request for another organisation than the asking node's own is refused before the scheduler
-//! sees it ([`may_speak_for`]).
+//! sees it ([`may_speak_for`]). Nodes tell their peers whose jobs they admit, so that searches pass over the others.
 
-use std::sync::Arc;
-
-use gridweave_core::commit;
+use gridweave_core::admission::{Admission, Organisations};
 use gridweave_core::id::OrganisationId;
 use gridweave_core::job::Submitter;
 
-/// The organisations whose jobs run on a node.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Rules {
-    /// All of them, if this is empty.
-    organisations: Arc<[OrganisationId]>,
-}
+/// The most organisations that settings can name: those of an `aria` site, without its own.
+pub const MOST_NAMED: usize = 7;
 
-impl Rules {
-    /// Jobs of these organisations and of the node's own run here. If none are named, all run.
-    pub fn new(own: OrganisationId, named: &[u32]) -> Self {
-        let named = named.iter().map(|number| OrganisationId::new(*number));
-        let mut organisations: Vec<_> = named.collect();
-        if !organisations.is_empty() {
-            organisations.push(own);
-        }
-        organisations.sort_unstable();
-        organisations.dedup();
-        Self {
-            organisations: organisations.into(),
-        }
+/// Whose jobs a node runs: those of all organisations, if none are named, else of these and of its own.
+pub fn admission(own: OrganisationId, named: &[u32]) -> Admission {
+    if named.is_empty() {
+        return Admission::All;
     }
-
-    /// The organisations; all if there are none.
-    pub fn organisations(&self) -> &[OrganisationId] {
-        &self.organisations
-    }
-}
-
-impl commit::Policy for Rules {
-    fn may_submit(&self, _: &Submitter) -> bool {
-        true
-    }
-
-    fn accepts(&self, submitter: &Submitter) -> bool {
-        let listed = self.organisations.binary_search(&submitter.organisation);
-        self.organisations.is_empty() || listed.is_ok()
-    }
+    let named = named.iter().take(MOST_NAMED);
+    let all = named.map(|number| OrganisationId::new(*number));
+    // As many as are taken here always fit.
+    let listed = Organisations::new(all.chain([own]));
+    listed.map_or(Admission::Own, Admission::Only)
 }
 
 /// Whether a node of this organisation may ask for time for this submitter.
@@ -56,30 +30,28 @@ pub fn may_speak_for(organisation: OrganisationId, submitter: &Submitter) -> boo
 
 #[cfg(test)]
 mod tests {
-    use gridweave_core::commit::Policy;
     use gridweave_core::id::UserId;
 
     use super::*;
 
-    fn of(organisation: u32) -> Submitter {
-        Submitter {
-            user: UserId::new(1),
-            organisation: OrganisationId::new(organisation),
-        }
-    }
+    const OWN: OrganisationId = OrganisationId::new(1);
 
     #[test]
     fn all_organisations_are_served_unless_some_are_named() {
-        let open = Rules::new(OrganisationId::new(1), &[]);
-        assert!(open.accepts(&of(1)) && open.accepts(&of(2)));
-        let closed = Rules::new(OrganisationId::new(1), &[3]);
-        assert!(closed.accepts(&of(1)) && closed.accepts(&of(3)));
-        assert!(!closed.accepts(&of(2)));
+        let open = admission(OWN, &[]);
+        assert!(open.admits(OWN, OWN) && open.admits(OWN, OrganisationId::new(2)));
+        let closed = admission(OWN, &[3]);
+        assert!(closed.admits(OWN, OWN) && closed.admits(OWN, OrganisationId::new(3)));
+        assert!(!closed.admits(OWN, OrganisationId::new(2)));
     }
 
     #[test]
     fn a_node_speaks_for_its_own_organisation_only() {
-        assert!(may_speak_for(OrganisationId::new(1), &of(1)));
-        assert!(!may_speak_for(OrganisationId::new(2), &of(1)));
+        let of = |organisation| Submitter {
+            user: UserId::new(1),
+            organisation,
+        };
+        assert!(may_speak_for(OWN, &of(OWN)));
+        assert!(!may_speak_for(OrganisationId::new(2), &of(OWN)));
     }
 }

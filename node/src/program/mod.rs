@@ -160,13 +160,13 @@ struct Submit {
     /// How many nodes it wants at once (asap, criteria)
     #[arg(long, default_value_t = 1)]
     nodes: u32,
-    /// How many cores it wants (aria, desktop)
+    /// How many cores it gets (aria, desktop), or each of its nodes has (asap, criteria)
     #[arg(long)]
     cores: Option<u32>,
-    /// How many gigabytes of memory it wants (aria, desktop)
+    /// How many gigabytes of memory each of its nodes has for it
     #[arg(long, default_value_t = 0)]
     memory: u64,
-    /// How many accelerators it wants (aria, desktop)
+    /// How many accelerators each of its nodes has for it
     #[arg(long, default_value_t = 0)]
     accelerators: u64,
     /// When it may run again

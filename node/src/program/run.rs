@@ -26,7 +26,7 @@ use crate::driver::{
 };
 use crate::executor::{Processes, Site};
 use crate::observe::{Events, Metrics, serve_web, start_log};
-use crate::policy::Rules;
+use crate::policy::admission;
 use crate::settings::{FILE, Scheduler, Settings};
 use crate::store::{Owner, Store};
 use crate::transport::{Credentials, Plan, Post, Transport};
@@ -59,7 +59,7 @@ fn setup(node: &Node, introducers: Option<Introducers>) -> Setup {
         me: identity.node,
         introducers,
         organisation: identity.organisation,
-        rules: Rules::new(identity.organisation, &settings.policy.organisations),
+        admission: admission(identity.organisation, &settings.policy.organisations),
         distance: settings.grid.distance,
         times: settings.times,
         cores: NonZeroU32::new(cores).unwrap_or(NonZeroU32::MIN),

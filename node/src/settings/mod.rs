@@ -17,6 +17,7 @@ use gridweave_core::id::NodeId;
 use serde::{Deserialize, Serialize};
 
 use crate::identity::number;
+use crate::policy::MOST_NAMED;
 
 /// The file in a node's folder.
 pub const FILE: &str = "node.toml";
@@ -266,6 +267,11 @@ impl Settings {
         let refuse = |why: &str| Err(SettingsError(format!("{shown}: {why}")));
         if settings.network.introducers.len() > 4 {
             return refuse("network.introducers has more than four nodes: keep the most reliable");
+        }
+        if settings.policy.organisations.len() > MOST_NAMED {
+            return refuse(
+                "policy.organisations has more than seven: name none to run jobs of all",
+            );
         }
         if settings
             .observe
