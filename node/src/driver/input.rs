@@ -76,7 +76,7 @@ pub struct Inbox(Receiver<Input>);
 impl Inbox {
     /// Waits so long for an input, and takes those that are there by then, at most `most`. Empty after that time;
     /// `None` when no input can come any more.
-    pub(super) fn take(&self, wait: Duration, most: usize) -> Option<Vec<Input>> {
+    pub(crate) fn take(&self, wait: Duration, most: usize) -> Option<Vec<Input>> {
         let first = match self.0.recv_timeout(wait) {
             Ok(first) => first,
             Err(RecvTimeoutError::Timeout) => return Some(Vec::new()),
