@@ -1,6 +1,7 @@
 //! What users ask an agent.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ impl Asker<'_> {
     fn show(&self, request: &Request, print: impl FnOnce(&Value)) -> Done {
         let answer = self.ask(request)?;
         match self.json {
-            true => println!("{answer}"),
+            true => tell!("{answer}"),
             false => print(&answer),
         }
         Ok(())
@@ -76,8 +77,8 @@ impl Asker<'_> {
         let answer = self.ask(&Request::Submit(Box::new(submission)))?;
         let job = text(&answer, "job");
         match self.json {
-            true => println!("{answer}"),
-            false => println!("{job}"),
+            true => tell!("{answer}"),
+            false => tell!("{job}"),
         }
         match order.wait {
             true => self.wait_for(&job),
@@ -106,12 +107,15 @@ impl Asker<'_> {
 
     pub(super) fn jobs(&self, all: bool) -> Done {
         self.show(&Request::Jobs { all }, |jobs| {
-            println!(
+            tell!(
                 "{:<15} {:<10} {:>6} {:>5}  program",
-                "job", "phase", "user", "nodes"
+                "job",
+                "phase",
+                "user",
+                "nodes"
             );
             for job in jobs.as_array().into_iter().flatten() {
-                println!(
+                tell!(
                     "{:<15} {:<10} {:>6} {:>5}  {}",
                     text(job, "job"),
                     text(job, "phase"),
@@ -133,12 +137,12 @@ impl Asker<'_> {
 
     pub(super) fn cancel(&self, job: String) -> Done {
         self.show(&Request::Cancel { job }, |answer| {
-            println!("{} is being cancelled", text(answer, "job"));
+            tell!("{} is being cancelled", text(answer, "job"));
         })
     }
 
     pub(super) fn drain(&self, wait: bool) -> Done {
-        self.show(&Request::Drain, |_| println!("the node takes no new jobs"))?;
+        self.show(&Request::Drain, |_| tell!("the node takes no new jobs"))?;
         while wait && self.ask(&Request::Status)?.get("drained") != Some(&Value::Bool(true)) {
             std::thread::sleep(Duration::from_millis(500));
         }
@@ -146,21 +150,24 @@ impl Asker<'_> {
     }
 
     pub(super) fn resume(&self) -> Done {
-        self.show(&Request::Resume, |_| println!("the node takes jobs again"))
+        self.show(&Request::Resume, |_| tell!("the node takes jobs again"))
     }
 
     pub(super) fn peers(&self) -> Done {
         self.show(&Request::Peers, |peers| {
-            println!(
+            tell!(
                 "{:<16} {:<22} {:<24} {:>12}",
-                "name", "node", "address", "clock ahead"
+                "name",
+                "node",
+                "address",
+                "clock ahead"
             );
             for peer in peers.as_array().into_iter().flatten() {
                 let ahead = peer
                     .get("clock_ahead")
                     .and_then(Value::as_f64)
                     .unwrap_or(0.0);
-                println!(
+                tell!(
                     "{:<16} {:<22} {:<24} {:>10.1}ms",
                     text(peer, "name"),
                     text(peer, "node"),
@@ -173,12 +180,15 @@ impl Asker<'_> {
 
     pub(super) fn usage(&self) -> Done {
         self.show(&Request::Usage, |usage| {
-            println!(
+            tell!(
                 "{:>12} {:>8} {:>9} {:>14}",
-                "organisation", "user", "attempts", "node seconds"
+                "organisation",
+                "user",
+                "attempts",
+                "node seconds"
             );
             for row in usage.as_array().into_iter().flatten() {
-                println!(
+                tell!(
                     "{:>12} {:>8} {:>9} {:>14}",
                     text(row, "organisation"),
                     text(row, "user"),
@@ -191,7 +201,7 @@ impl Asker<'_> {
 
     pub(super) fn figures(&self) -> Done {
         self.show(&Request::Figures, |figures| {
-            print!("{}", figures.as_str().unwrap_or_default());
+            tell!("{}", figures.as_str().unwrap_or_default().trim_end());
         })
     }
 
@@ -200,7 +210,7 @@ impl Asker<'_> {
         client.ask(&Request::Events)?;
         client.wait_for_ever().map_err(other)?;
         loop {
-            println!("{}", client.line()?);
+            tell!("{}", client.line()?);
         }
     }
 }
@@ -227,6 +237,6 @@ fn print_fields(value: &Value) {
         .into_iter()
         .flat_map(|fields| fields.keys())
     {
-        println!("{name:<14} {}", text(value, name));
+        tell!("{name:<14} {}", text(value, name));
     }
 }

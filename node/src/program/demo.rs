@@ -1,11 +1,14 @@
 //! `demo`: a grid of five agents on this computer, told as a story.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
 use serde_json::Value;
 
 use super::{Done, Failure, other};
@@ -19,6 +22,8 @@ const NAMES: [&str; 5] = ["alpha", "beta", "gamma", "delta", "epsilon"];
 const LIMIT: Duration = Duration::from_secs(60);
 
 struct Story {
+    /// Ctrl-C, and what else would end this process before it has cleaned up.
+    signals: SignalFd,
     room: PathBuf,
     program: PathBuf,
     agents: Vec<Option<Child>>,
@@ -27,9 +32,18 @@ struct Story {
 }
 
 pub(super) fn demo(keep: bool) -> Done {
+    let mut signals = SigSet::empty();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        signals.add(signal);
+    }
+    // Agents get an empty mask.
+    signals.thread_block().map_err(other)?;
+    let signals = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC);
+    let signals = signals.map_err(other)?;
     let room = std::env::temp_dir().join(format!("gridweave-demo-{}", std::process::id()));
     fs::create_dir(&room).map_err(|error| other(format!("{}: {error}", room.display())))?;
     let mut story = Story {
+        signals,
         room,
         program: std::env::current_exe().map_err(other)?,
         agents: NAMES.map(|_| None).into(),
@@ -37,12 +51,12 @@ pub(super) fn demo(keep: bool) -> Done {
         began: Instant::now(),
     };
     let told = story.tell_all();
-    if told.is_err() {
+    if story.began.elapsed() > LIMIT {
         story.show_logs();
     }
     story.end();
     match keep {
-        true => println!("the grid is in {}", story.room.display()),
+        true => story.say(&format!("the grid is in {}", story.room.display())),
         false => fs::remove_dir_all(&story.room).map_err(other)?,
     }
     told
@@ -50,7 +64,9 @@ pub(super) fn demo(keep: bool) -> Done {
 
 impl Story {
     fn say(&self, what: &str) {
-        println!("{:5.1} s  {what}", self.began.elapsed().as_secs_f64());
+        // The grid is removed at the end, whether or not the story is heard.
+        let mut out = std::io::stdout();
+        let _ = writeln!(out, "{:5.1} s  {what}", self.began.elapsed().as_secs_f64());
     }
 
     fn tell_all(&mut self) -> Done {
@@ -221,8 +237,13 @@ impl Story {
 
     fn wait(&self, what: &str, is_so: impl Fn(&Self) -> Result<bool, Failure>) -> Done {
         while !is_so(self)? {
+            if let Ok(Some(_)) = self.signals.read_signal() {
+                return Err(other("interrupted; the grid is removed"));
+            }
             if self.began.elapsed() > LIMIT {
-                return Err(other(format!("this takes too long: {what}")));
+                return Err(other(format!(
+                    "this takes too long: {what}; see the logs above"
+                )));
             }
             sleep(Duration::from_millis(50));
         }

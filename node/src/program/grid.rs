@@ -85,11 +85,11 @@ pub(super) fn init(order: &Init) -> Done {
     )?;
     write(&order.grid, "authority.key", authority.key_pem(), 0o600)?;
     let shown = order.grid.display();
-    println!(
+    tell!(
         "the grid '{}' is in {shown}; keep {shown}/authority.key secret",
         order.name
     );
-    println!("next: gridweave-node invite {shown} NAME --output FOLDER --address HOST:4850");
+    tell!("next: gridweave-node invite {shown} NAME --output FOLDER --address HOST:4850");
     Ok(())
 }
 
@@ -177,11 +177,11 @@ pub(super) fn invite(order: &Invite) -> Done {
     let listed = OpenOptions::new().create(true).append(true).open(&file);
     let listed = listed.and_then(|mut file| writeln!(file, "{line}"));
     listed.map_err(|error| other(format!("cannot write {}: {error}", file.display())))?;
-    println!(
+    tell!(
         "node '{}' is {id}; its folder is {}",
         order.name,
         order.output.display()
     );
-    println!("next: copy it to its computer, and there: gridweave-node run --folder FOLDER");
+    tell!("next: copy it to its computer, and there: gridweave-node run --folder FOLDER");
     Ok(())
 }

@@ -1,14 +1,25 @@
 //! The command line.
 
+/// Prints a line. If no program reads any more, as behind `head`, this one ends.
+macro_rules! tell {
+    ($($text:tt)*) => {
+        if writeln!(std::io::stdout(), $($text)*).is_err() {
+            std::process::exit(0);
+        }
+    };
+}
+
 mod ask;
 mod demo;
 mod grid;
 mod run;
 
 use std::fmt::Display;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -23,7 +34,7 @@ const FOLDER: &str = "/var/lib/gridweave";
 /// A grid of real computers: an agent on each runs jobs for all.
 ///
 /// To begin: `init` makes a grid, `invite` makes a folder for each computer, `run` starts the agent there, and `submit`
-/// runs a job. `demo` shows all of it on this computer in half a minute.
+/// runs a job. `demo` shows all of it on this computer in ten seconds.
 #[derive(Parser)]
 #[command(name = "gridweave-node", version, max_term_width = 100)]
 struct Arguments {
@@ -288,6 +299,9 @@ type Done = Result<(), Failure>;
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            return complain("error: name a command: see gridweave-node --help");
+        }
         Err(error) if error.use_stderr() => return complain(&error.to_string()),
         // Help, or the version.
         Err(help) => help.exit(),
@@ -307,10 +321,7 @@ pub fn main() -> ExitCode {
 fn complain(why: &str) -> ExitCode {
     // The library explains in lines of its own; the first paragraph has the reason.
     let reason = why.split("\n\n").next().unwrap_or_default();
-    match reason.is_empty() {
-        true => eprintln!("error: name a command: see gridweave-node --help"),
-        false => eprintln!("{}", one_line(reason)),
-    }
+    eprintln!("{}", one_line(reason));
     ExitCode::from(2)
 }
 
@@ -365,16 +376,16 @@ fn obey(arguments: Arguments) -> Done {
 fn check(folder: &std::path::Path) -> Done {
     let node = run::read(folder)?;
     let identity = &node.credentials.identity;
-    println!("{:<16} {}", "name", identity.name);
-    println!("{:<16} {}", "organisation", identity.organisation.get());
+    tell!("{:<16} {}", "name", identity.name);
+    tell!("{:<16} {}", "organisation", identity.organisation.get());
     run::check_settings(&node)?;
     let file = folder.join(run::STORE);
     if !file.exists() {
-        println!("{:<16} there is none: the node was never started", "store");
+        tell!("{:<16} there is none: the node was never started", "store");
         return Ok(());
     }
     for (what, value) in Store::check(&file).map_err(other)? {
-        println!("{what:<16} {value}");
+        tell!("{what:<16} {value}");
     }
     Ok(())
 }
