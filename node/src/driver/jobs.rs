@@ -30,6 +30,10 @@ impl Jobs {
         Ok(Self { open, ended })
     }
 
+    pub(super) fn open(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.open.keys().copied()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.open.len()
     }

@@ -5,6 +5,7 @@
 //! its first user is answered. If a batch cannot be made durable, the driver ends, and nothing of the batch has
 //! happened.
 
+mod again;
 mod input;
 mod jobs;
 mod requests;
@@ -21,14 +22,14 @@ use std::time::{Duration, Instant};
 
 use gridweave_core::config::ConfigError;
 use gridweave_core::id::{JobId, NodeId, OrganisationId};
-use gridweave_core::job::{Assignment, Command, News, Notice, Outcome, Survival};
+use gridweave_core::job::{Assignment, Command, Failure, News, Notice, Outcome, Refusal, Survival};
 use gridweave_core::machine::{Effect, Event, Host};
 use gridweave_core::mentions::Mentions;
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::{self, Framed, Stored};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use crate::clock::Clock;
 use crate::control::{Answer, Request};
@@ -37,6 +38,7 @@ use crate::identity::Identity;
 use crate::observe::{Events, Metrics};
 use crate::policy::may_speak_for;
 use crate::store::{Batch, EndedRow, Store, StoreError};
+use again::Recent;
 use jobs::Jobs;
 
 /// The most inputs of a batch.
@@ -74,6 +76,9 @@ pub trait Outbox: Send {
 
     /// Some of the nodes with which there is a connection.
     fn peers(&self) -> Vec<NodeId>;
+
+    /// How many nodes are known, this one included.
+    fn known(&self) -> usize;
 }
 
 /// Why a driver ends.
@@ -128,6 +133,7 @@ where
     /// What becomes durable next.
     batch: Batch,
     jobs: Jobs,
+    recent: Recent,
     /// Messages of the node to itself.
     own: VecDeque<S::Message>,
     /// Attempts that could not be started.
@@ -204,6 +210,7 @@ where
             host,
             batch: Batch::default(),
             jobs,
+            recent: Recent::default(),
             own: VecDeque::new(),
             broken: Vec::new(),
             postponed: Vec::new(),
@@ -219,10 +226,23 @@ where
             }
         }
         driver.settle()?;
+        driver.give_up_unknown()?;
         for (attempt, _) in over {
             driver.parts.executor.forget(attempt);
         }
         Ok(driver)
+    }
+
+    /// Tells of jobs that were to be submitted again when the agent ended.
+    fn give_up_unknown(&mut self) -> Result<(), DriverError> {
+        let machine = self.host.machine();
+        let is_lost = |job: &JobId| machine.is_some_and(|machine| !machine.has(*job));
+        let lost: Vec<JobId> = self.jobs.open().filter(is_lost).collect();
+        for job in lost {
+            let news = News::Failed(Failure::Refused(Refusal::NotFound));
+            self.hear(Notice { job, news });
+        }
+        self.commit()
     }
 
     /// The node.
@@ -253,6 +273,9 @@ where
         let mut wait = timer.map_or(LONGEST_WAIT, |timer| timer.min(LONGEST_WAIT));
         if self.parts.executor.running() > 0 {
             wait = wait.min(LOOK);
+        }
+        if let Some(again) = self.recent.next_at() {
+            wait = wait.min(again.saturating_duration_since(Instant::now()));
         }
         if self.lacks_links() {
             wait = wait.min(MEET_AT_ONCE);
@@ -308,6 +331,9 @@ where
         }
         self.meet();
         self.submit_postponed();
+        for (job, payload) in self.recent.due() {
+            self.feed(Event::Command(Command::Submit { job, payload }));
+        }
         for _ in 0..TIMERS {
             if self.host.fire(self.now, &mut self.parts.rng).is_none() {
                 break;
@@ -472,6 +498,9 @@ where
     /// Does what the machine says about a job.
     fn hear(&mut self, notice: Notice) {
         gridweave_tracing::notice(self.parts.identity.node, &notice);
+        if self.recent.takes(&notice, self.parts.outbox.known()) {
+            return debug!(job = %notice.job, "is submitted again");
+        }
         self.parts.events.tell(self.now, &notice);
         self.parts.metrics.heard(&notice.news);
         if let Some(row) = self.jobs.hear(&notice, self.now) {

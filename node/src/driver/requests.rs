@@ -1,7 +1,7 @@
 use std::num::NonZeroU32;
 
 use gridweave_core::id::{JobId, UserId};
-use gridweave_core::job::{Command, Job, Retry, Submitter};
+use gridweave_core::job::{Command, Job, News, Notice, Retry, Submitter};
 use gridweave_core::machine::Event;
 use gridweave_core::mentions::Mentions;
 use gridweave_core::wire::{Framed, Stored};
@@ -104,6 +104,7 @@ where
         };
         self.batch.job(id, row.clone());
         self.jobs.add(id, row);
+        self.recent.add(job, payload.clone());
         self.feed(Event::Command(Command::Submit { job, payload }));
         Ok(id)
     }
@@ -117,6 +118,11 @@ where
             return Err(format!(
                 "{job} is a job of user {owner}: only that user and root may cancel it"
             ));
+        }
+        if self.recent.forget(job) {
+            // The machine does not have it at the moment.
+            let news = News::Cancelled;
+            self.hear(Notice { job, news });
         }
         self.feed(Event::Command(Command::Cancel(job)));
         Ok(Answer::ok(json!({ "job": job.to_string() })))

@@ -6,7 +6,7 @@ use gridweave_core::admission::{Admission, Attributes, Stated};
 use gridweave_core::commit::{self, Permission, Selective};
 use gridweave_core::config::ConfigError;
 use gridweave_core::few::Few;
-use gridweave_core::id::{NodeId, OrganisationId};
+use gridweave_core::id::{JobId, NodeId, OrganisationId};
 use gridweave_core::job::{Command, Demand, Job, Notice, Submitter};
 use gridweave_core::machine::Machine;
 use gridweave_core::mentions::Mentions;
@@ -78,6 +78,9 @@ where
 
     /// How many neighbours it has.
     fn neighbours(&self) -> usize;
+
+    /// Whether a job was submitted here and has no outcome yet.
+    fn has(&self, job: JobId) -> bool;
 
     /// Adds what a job needs.
     fn complete(job: &mut Job, cores: Option<NonZeroU32>, memory: u64, accelerators: u64) {
@@ -172,6 +175,10 @@ impl Scheduler for AsapNode {
         self.is_drained()
     }
 
+    fn has(&self, job: JobId) -> bool {
+        self.jobs().any(|known| known == job)
+    }
+
     fn demand(nodes: NonZeroU32, _: Option<NonZeroU32>) -> Demand {
         Demand::Nodes(nodes)
     }
@@ -213,6 +220,10 @@ impl Scheduler for CriteriaNode {
 
     fn is_drained(&self) -> bool {
         self.is_drained()
+    }
+
+    fn has(&self, job: JobId) -> bool {
+        self.jobs().any(|known| known == job)
     }
 
     fn demand(nodes: NonZeroU32, _: Option<NonZeroU32>) -> Demand {
@@ -273,6 +284,10 @@ impl Scheduler for AriaNode {
         self.is_drained()
     }
 
+    fn has(&self, job: JobId) -> bool {
+        self.jobs().any(|known| known == job)
+    }
+
     fn demand(_: NonZeroU32, cores: Option<NonZeroU32>) -> Demand {
         Demand::Cores(cores.unwrap_or(NonZeroU32::MIN))
     }
@@ -313,6 +328,10 @@ impl Scheduler for DesktopNode {
 
     fn is_drained(&self) -> bool {
         self.is_drained()
+    }
+
+    fn has(&self, job: JobId) -> bool {
+        self.jobs().any(|known| known == job)
     }
 
     fn demand(_: NonZeroU32, _: Option<NonZeroU32>) -> Demand {

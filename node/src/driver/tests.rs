@@ -36,6 +36,10 @@ impl Outbox for Log {
     fn peers(&self) -> Vec<NodeId> {
         Vec::new()
     }
+
+    fn known(&self) -> usize {
+        1
+    }
 }
 
 /// Programs that end when the test says so.

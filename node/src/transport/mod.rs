@@ -100,6 +100,10 @@ impl Outbox for Post {
         self.shared.book.host_of(node)
     }
 
+    fn known(&self) -> usize {
+        self.shared.book.len().saturating_add(1)
+    }
+
     fn peers(&self) -> Vec<NodeId> {
         const SOME: usize = 16;
         let links = self.shared.links();
