@@ -16,7 +16,8 @@ const MOST: usize = 1024;
 /// Jobs that were submitted a moment ago.
 ///
 /// In a grid of a few nodes, gossip may leave some of them without a link for a moment, and no search finds them. So a
-/// job that wants no more nodes than are known is searched for again, before its user is told that it is too large.
+/// job that wants no more nodes than are known is searched for again, before its user is told that it is too large, or that no node
+/// suits it.
 #[derive(Default)]
 pub(super) struct Recent(BTreeMap<JobId, Submitted>);
 
@@ -52,9 +53,9 @@ impl Recent {
         let (Demand::Nodes(count) | Demand::Cores(count)) = recent.job.demand;
         let is_possible = usize::try_from(count.get()).is_ok_and(|count| count <= known);
         match notice.news {
-            News::Failed(Failure::Refused(Refusal::TooLarge | Refusal::NotFound))
-                if is_possible && Instant::now() < recent.until =>
-            {
+            News::Failed(Failure::Refused(
+                Refusal::TooLarge | Refusal::NotFound | Refusal::NoMatch | Refusal::NotAccepted,
+            )) if is_possible && Instant::now() < recent.until => {
                 recent.again_at = Some(Instant::now() + PAUSE);
                 true
             }
@@ -127,6 +128,7 @@ mod tests {
     #[test]
     fn users_are_told_of_other_refusals_and_of_jobs_that_are_too_large() {
         assert!(!recent(3).takes(&refused(Refusal::TooLarge), 2));
+        assert!(recent(1).takes(&refused(Refusal::NoMatch), 2));
         assert!(!recent(1).takes(&refused(Refusal::Draining), 2));
         let mut accepted = recent(1);
         let news = News::Cancelled;
