@@ -152,15 +152,10 @@ impl Story {
             }
         }
         self.say("a grid with an authority of its own, and five agents: alpha to epsilon");
-        self.wait("all agents have neighbours", |story| {
+        self.wait("all agents are connected", |story| {
             for node in 0..NAMES.len() {
-                let status = story.ask(node, &Request::Status)?;
-                if status
-                    .get("neighbours")
-                    .and_then(Value::as_u64)
-                    .unwrap_or(0)
-                    == 0
-                {
+                let peers = story.ask(node, &Request::Peers)?;
+                if peers.as_array().is_none_or(Vec::is_empty) {
                     return Ok(false);
                 }
             }

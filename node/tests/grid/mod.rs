@@ -42,9 +42,12 @@ impl Grid {
             let node = grid.agents.len() - 1;
             grid.start(node);
         }
-        // In an overlay of few nodes, links come and go, and each node has one at least.
-        grid.wait("all have neighbours", |grid| {
-            (0..nodes).all(|node| nodes == 1 || grid.status(node)["neighbours"] != 0)
+        // In an overlay of few nodes, links come and go; connections stay.
+        grid.wait("all are connected", |grid| {
+            let peers = |node| grid.answer(node, &["peers"]).as_array().unwrap().len();
+            let links = |node| grid.status(node)["neighbours"].as_u64().unwrap();
+            nodes == 1
+                || (0..nodes).all(|node| peers(node) > 0) && (0..nodes).any(|node| links(node) > 0)
         });
         grid
     }
