@@ -26,6 +26,7 @@
 //! assert!(matches!(job.demand, Demand::Nodes(nodes) if nodes.get() == 2));
 //! ```
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use gridweave_core::id::{JobId, NodeId, OrganisationId, UserId};
@@ -179,6 +180,8 @@ pub struct Hosting<M> {
     pub pictures: Option<(Span, Draw<M>)>,
     /// The peers to which a node has links; empty if it keeps none.
     pub neighbours: fn(&M) -> Vec<NodeId>,
+    /// What a node counted, by name: a sum over nodes, or the highest if the name begins with `most`.
+    pub counts: fn(&M) -> Vec<(&'static str, u64)>,
     /// If nothing happens to any job for so long, the jobs without an outcome count as lost.
     pub patience: Span,
     /// The job whose life is told.
@@ -226,7 +229,9 @@ where
     };
     let replayed = hosting::replay(&mut simulation, &submissions, replay, monitor);
     let in_degrees = in_degrees(&simulation, hosting.neighbours);
-    summed_up(&simulation, submissions, &replayed, pictures, in_degrees)
+    let counts = counts(&simulation, hosting.counts);
+    let run = summed_up(&simulation, submissions, &replayed, pictures, in_degrees);
+    Run { counts, ..run }
 }
 
 fn ids<M: Simulated>(simulation: &Simulation<M>) -> impl Iterator<Item = NodeId> + use<M> {
@@ -253,6 +258,23 @@ fn in_degrees<M: Simulated>(
     } else {
         Vec::new()
     }
+}
+
+/// What the nodes counted that are up.
+fn counts<M: Simulated>(
+    simulation: &Simulation<M>,
+    of: fn(&M) -> Vec<(&'static str, u64)>,
+) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    let machines = ids(simulation).filter_map(|node| simulation.machine(node));
+    for (name, count) in machines.flat_map(of) {
+        let so_far: &mut u64 = all.entry(name.to_owned()).or_default();
+        *so_far = match name.starts_with("most") {
+            true => count.max(*so_far),
+            false => count.saturating_add(*so_far),
+        };
+    }
+    all
 }
 
 fn summed_up(
@@ -283,6 +305,7 @@ fn summed_up(
         ended: replayed.ended,
         pictures,
         in_degrees,
+        counts: BTreeMap::new(),
         violations: replayed.violations,
         life: replayed.life.clone(),
         events: grid.events(),

@@ -12,6 +12,8 @@
 //! assert_eq!(faults.mean_recovery_seconds(), 15.0);
 //! ```
 
+use std::collections::BTreeMap;
+
 use gridweave_core::time::Time;
 use gridweave_sim::hosting;
 
@@ -42,6 +44,9 @@ pub struct Run {
     pub pictures: Vec<Picture>,
     /// For each node that is up at the end, how many peers have a link to it; empty if nodes keep no links.
     pub in_degrees: Vec<u32>,
+    /// What nodes counted, by name: sums over the nodes that are up at the end. Names that begin with `most` are the
+    /// highest of any node.
+    pub counts: BTreeMap<String, u64>,
     /// How many violations of invariants were found.
     pub violations: u64,
     /// The life of the job that is explained, if one is.

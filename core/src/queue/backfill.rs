@@ -45,6 +45,7 @@ use crate::time::Time;
 pub struct BackfillQueue {
     pool: Pool,
     limit: usize,
+    passing: Passing,
     /// Sorted by when they came into the grid; equals by arrival here.
     waiting: Vec<Waiting>,
     /// Sorted by job.
@@ -77,6 +78,17 @@ impl From<&Job> for Waiting {
     }
 }
 
+/// How often a job may be passed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Passing {
+    /// A job may pass others only if it was passed at least as often as the head, as in P4, and only while no waiting job
+    /// was passed so often already. So no job is passed more often than this, wherever the jobs that pass it come from
+    /// (PROTOCOLS L17).
+    AtMost(u32),
+    /// Any job may pass any other: for comparison.
+    Unbounded,
+}
+
 /// Which waiting jobs may start.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Discipline {
@@ -107,9 +119,16 @@ impl BackfillQueue {
         Self {
             pool,
             limit,
+            passing: Passing::AtMost(u32::MAX),
             waiting: Vec::new(),
             running: Vec::new(),
         }
+    }
+
+    /// The same queue with another bound on passing; [`new`](Self::new) has that of P4 alone.
+    #[must_use]
+    pub fn with_passing(self, passing: Passing) -> Self {
+        Self { passing, ..self }
     }
 
     /// What the node has and has left.
@@ -127,9 +146,14 @@ impl BackfillQueue {
         &self.running
     }
 
-    /// P4's NBC: how often the head of the queue was passed; zero if the queue is empty (PROTOCOLS L1).
+    /// P4's NBC: how often the head of the queue was passed; zero if the queue is empty (PROTOCOLS L1). The highest number
+    /// if a waiting job must not be passed any more.
     pub fn head_passed(&self) -> u32 {
-        self.waiting.first().map_or(0, |head| head.passed)
+        match self.passing {
+            Passing::Unbounded => 0,
+            Passing::AtMost(most) if self.waiting.iter().any(|job| job.passed >= most) => u32::MAX,
+            Passing::AtMost(_) => self.waiting.first().map_or(0, |head| head.passed),
+        }
     }
 
     /// Lets a job wait here, with the counter it brings.
@@ -169,7 +193,7 @@ impl BackfillQueue {
         } else if discipline == Discipline::HeadOnly {
             return None;
         } else {
-            best(&self.waiting, &self.pool, head.passed)?
+            best(&self.waiting, &self.pool, self.head_passed())?
         };
         let job = *self.waiting.get(index)?;
         self.run(&job).ok()?;
@@ -315,6 +339,40 @@ impl core::error::Error for MigrantRefusal {}
 mod tests {
     use super::*;
     use crate::resource::{Dimensions, Kind};
+
+    #[test]
+    fn a_job_that_was_passed_so_often_is_passed_no_more() {
+        let dimensions = Dimensions::new(&[("cores", Kind::Amount)]).unwrap();
+        let cores = dimensions.named("cores").unwrap();
+        let total = dimensions.capability(&[4]).unwrap();
+        let waiting = |id: u64, count: u64, passed: u32| Waiting {
+            job: JobId::new(id),
+            requirement: Requirement::any().with(cores, count),
+            submitted: Time::from_secs(id),
+            passed,
+        };
+        for (passing, last) in [
+            (Passing::AtMost(3), Err(MigrantRefusal::HeadPassedMore)),
+            (Passing::AtMost(4), Ok(())),
+            (Passing::Unbounded, Ok(())),
+        ] {
+            let pool = Pool::new(dimensions.clone(), total);
+            let mut queue = BackfillQueue::new(pool, 10).with_passing(passing);
+            for job in [waiting(1, 1, 0), waiting(2, 4, 0)] {
+                queue.push(job).unwrap();
+            }
+            assert_eq!(queue.start_next(Discipline::Backfill), Some(JobId::new(1)));
+            for id in 3..6 {
+                let migrant = waiting(id, 1, 9);
+                assert_eq!(queue.start_migrant(&migrant), Ok(()));
+                queue.finish(migrant.job).unwrap();
+            }
+            assert_eq!(queue.start_migrant(&waiting(6, 1, 9)), last, "{passing:?}");
+            // A job that was never passed passes one that was only if there is no bound.
+            let passes = queue.start_migrant(&waiting(7, 1, 0)).is_ok();
+            assert_eq!(passes, passing == Passing::Unbounded);
+        }
+    }
 
     #[test]
     fn a_broken_queue_is_named() {

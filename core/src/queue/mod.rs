@@ -35,7 +35,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub use backfill::{BackfillQueue, Discipline, MigrantRefusal, Waiting};
+pub use backfill::{BackfillQueue, Discipline, MigrantRefusal, Passing, Waiting};
 pub use cost::Cost;
 pub use local::{Change, Expected, Lateness, LocalScheduler, expected, offer, present_cost};
 pub use site::{

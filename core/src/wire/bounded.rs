@@ -254,7 +254,7 @@ made_of! {
     asap::Wanted: u32, Time, Span, OrganisationId, Needs;
     asap::Known: NodeId, Stated, Snapshot;
     criteria::LookId: u32;
-    desktop::Status: Capability, Capability, Capability, u32, u32, u32, Speed;
+    desktop::Status: Capability, Capability, Capability, u32, u32, u32, Capability, Option<Time>, Speed;
     desktop::Merit: desktop::Turn, u64, u32, NodeId;
     desktop::Merits: Few<desktop::Merit, { custody::MOST_CANDIDATES }>;
     desktop::Quest: NodeId, u32, desktop::Wanted;

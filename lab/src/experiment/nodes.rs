@@ -52,6 +52,8 @@ pub(crate) struct Nodes<M: Simulated> {
     neighbours: fn(&M) -> Vec<NodeId>,
     /// How a node is drawn in a space; `None` if it is in none.
     drawn: fn(&M) -> Option<Drawn>,
+    /// What a node counted.
+    counts: fn(&M) -> Vec<(&'static str, u64)>,
 }
 
 impl<M: Simulated> Nodes<M> {
@@ -62,6 +64,7 @@ impl<M: Simulated> Nodes<M> {
             criterion: Criterion::Soonest,
             neighbours: |_| Vec::new(),
             drawn: |_| None,
+            counts: |_| Vec::new(),
         }
     }
 
@@ -75,6 +78,10 @@ impl<M: Simulated> Nodes<M> {
 
     pub(crate) fn linked(self, neighbours: fn(&M) -> Vec<NodeId>) -> Self {
         Self { neighbours, ..self }
+    }
+
+    pub(crate) fn counting(self, counts: fn(&M) -> Vec<(&'static str, u64)>) -> Self {
+        Self { counts, ..self }
     }
 
     pub(crate) fn drawn(self, drawn: fn(&M) -> Option<Drawn>) -> Self {
@@ -239,6 +246,7 @@ impl Prepared {
             seed: stream(*seed, 3),
             pictures: report.zones.map(|every| (every, nodes.drawn)),
             neighbours: nodes.neighbours,
+            counts: nodes.counts,
             explained: self.explained,
             patience: grid.patience.max(Span::from_secs(1)),
             until: grid.until.map_or(Time::MAX, |until| Time::ZERO + until),

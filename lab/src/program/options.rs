@@ -132,7 +132,7 @@ pub(super) enum Action {
 }
 
 const RUN_HELP: &str = "\
-Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, central-sjf, asap, criteria, aria, desktop, random, flood.
+Schedulers: central-fcfs, central-easy, central-conservative, central-greedy, central-sjf, central-bounded, asap, criteria, aria, desktop, random, flood.
 
 Files in the output folder:
   jobs.csv      one row per job, in Batsim's columns

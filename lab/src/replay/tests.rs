@@ -49,6 +49,7 @@ fn hosting() -> Hosting<Random> {
         seed: 1,
         pictures: None,
         neighbours: |_| Vec::new(),
+        counts: |_| Vec::new(),
         patience: Span::from_secs(86_400),
         explained: None,
         until: Time::MAX,

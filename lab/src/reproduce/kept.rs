@@ -5,6 +5,7 @@
 //! for one of this build. What cannot be read or written is made again: keeping is a convenience, and no result
 //! depends on it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ struct Record {
     stopped: Option<Time>,
     ended: Time,
     in_degrees: Vec<u32>,
+    counts: BTreeMap<String, u64>,
     violations: u64,
     events: u64,
     digest: String,
@@ -75,6 +77,7 @@ impl Kept {
             ended: record.ended,
             pictures: Vec::new(),
             in_degrees: record.in_degrees,
+            counts: record.counts,
             violations: record.violations,
             life: None,
             events: record.events,
@@ -105,6 +108,7 @@ impl Kept {
             stopped: run.stopped,
             ended: run.ended,
             in_degrees: run.in_degrees.clone(),
+            counts: run.counts.clone(),
             violations: run.violations,
             events: run.events,
             digest: run.digest.clone(),

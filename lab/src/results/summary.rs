@@ -54,6 +54,10 @@ pub struct Summary {
     pub deadlines: Option<Deadlines>,
     /// What planned faults did.
     pub faults: Faults,
+    /// What nodes counted, by name, if they count anything: sums over the nodes that are up at the end, or the highest of
+    /// any node if the name begins with `most`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
     /// How many violations of invariants were found.
     pub violations: u64,
     /// How many events there were.
@@ -283,6 +287,7 @@ impl Summary {
             },
             deadlines: deadlines(facts, run),
             faults: run.faults,
+            counts: run.counts.clone(),
             violations: run.violations,
             events: run.events,
             digest: run.digest.clone(),

@@ -52,6 +52,7 @@ fn small() -> (Workload, Run) {
         ended: Time::from_secs(30),
         pictures: Vec::new(),
         in_degrees: Vec::new(),
+        counts: Default::default(),
         violations: 0,
         life: None,
         events: 9,

@@ -14,6 +14,8 @@ macro_rules! schedulers {
             CentralGreedy = "central-greedy": central::Central::Greedy,
             /// One queue for all, the shortest estimate first.
             CentralSjf = "central-sjf": central::Central::Sjf,
+            /// Each job starts as soon as it fits, if it was passed at least as often as the first that waits.
+            CentralBounded = "central-bounded": central::Central::Bounded,
             /// Several nodes as soon as possible, found by searches among neighbours.
             Asap = "asap": asap::AsapSide,
             /// Several nodes by a cost function, found along links between nodes that suit each other.

@@ -33,7 +33,7 @@ mod touch;
 
 pub use aria::{AriaConfig, ForwardName, OverlayName, PolicyName};
 pub use asap::{AsapConfig, ExchangeName};
-pub use desktop::{DesktopConfig, SchedulingName};
+pub use desktop::{DesktopConfig, PassingName, SchedulingName};
 pub use name::{Scheduler, UnknownScheduler};
 pub use rules::Rules;
 pub use side::Side;

@@ -66,7 +66,8 @@ fn each_scheduler_is_found_by_its_name() {
             "central-easy",
             "central-conservative",
             "central-greedy",
-            "central-sjf"
+            "central-sjf",
+            "central-bounded"
         ]
     );
     for central in Central::ALL {
@@ -77,10 +78,10 @@ fn each_scheduler_is_found_by_its_name() {
 }
 
 #[test]
-fn only_greedy_takes_nodes_that_differ() {
+fn schedulers_that_plan_take_no_nodes_that_differ() {
     let jobs = workload(vec![job(1, 0, 1, 10)]);
     let grid = desktops(&[1.0]);
-    for central in Central::ALL.into_iter().filter(|it| *it != Central::Greedy) {
+    for central in [Central::Easy, Central::Conservative, Central::Sjf] {
         let refused = run(central, &grid, &jobs);
         assert_eq!(refused, Err(Refused::MixedGrid(central)));
     }
@@ -88,7 +89,40 @@ fn only_greedy_takes_nodes_that_differ() {
         Refused::MixedGrid(Central::Easy).to_string(),
         "central-easy needs a grid of equal nodes; use central-greedy for nodes that differ"
     );
-    assert!(run(Central::Greedy, &grid, &jobs).is_ok());
+    for central in [Central::Fcfs, Central::Greedy, Central::Bounded] {
+        assert!(run(central, &grid, &jobs).is_ok());
+    }
+}
+
+#[test]
+fn on_nodes_that_differ_a_job_passes_others_as_the_order_allows() {
+    // One node of two cores. Job 1 leaves a core, which job 2 does not fit into; jobs 3 and 4 do.
+    let mut jobs = workload(vec![
+        job(1, 0, 1, 100),
+        job(2, 1, 1, 10),
+        job(3, 2, 1, 10),
+        job(4, 3, 1, 10),
+    ]);
+    let grid = desktops(&[1.0]);
+    let Grid::Mixed(mixed) = &grid else {
+        unreachable!("it was made so")
+    };
+    let cores = mixed.dimensions.named("cores").unwrap();
+    jobs.requirements = [1, 2, 1, 1]
+        .map(|count| Requirement::any().with(cores, count))
+        .to_vec();
+    let starts = |central| {
+        let outcomes = run(central, &grid, &jobs).unwrap().outcomes;
+        let start = outcomes.iter().map(|outcome| match outcome {
+            Outcome::Ran { start, .. } => start.as_secs(),
+            other => unreachable!("all of them fit: {other:?}"),
+        });
+        start.collect::<Vec<_>>()
+    };
+    assert_eq!(starts(Central::Greedy), [0, 100, 2, 12]);
+    // Job 3 passes job 2, and job 4 was not passed so often.
+    assert_eq!(starts(Central::Bounded), [0, 100, 2, 110]);
+    assert_eq!(starts(Central::Fcfs), [0, 100, 110, 110]);
 }
 
 #[test]

@@ -538,6 +538,8 @@ fn status(choices: &mut Choices<'_>) -> Shared<Status> {
         queue_len: choices.pick([0, 1, 9, u32::MAX]),
         running: choices.pick([0, 1, u32::MAX]),
         head_passed: choices.pick([0, 1, u32::MAX]),
+        least: choices.pick([amounts(0, 0), amounts(1, 1), amounts(u64::MAX, u64::MAX)]),
+        oldest: choices.pick([None, Some(Time::ZERO), Some(Time::MAX)]),
         speed: Speed::BASELINE,
     })
 }

@@ -346,6 +346,8 @@ made! {
         queue_len: some(fill),
         running: some(fill),
         head_passed: some(fill),
+        least: some(fill),
+        oldest: some(fill),
         speed: some(fill),
     };
     desktop::Turn: |fill| one_of(fill, [Self::Free, Self::Beside, Self::Later]);

@@ -79,6 +79,7 @@ fn run(grid: Simulation<Flood>, workload: &Workload) -> Run {
         seed: SEED,
         pictures: None,
         neighbours: |flood: &Flood| flood.neighbours().to_vec(),
+        counts: |_| Vec::new(),
         patience: seconds(86_400),
         explained: None,
         until: Time::MAX,

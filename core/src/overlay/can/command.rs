@@ -38,6 +38,9 @@ pub enum Command<const D: usize> {
     Place(Shared<Grant<D>>),
     /// This is the node's own load from now on.
     Load(Load),
+    /// Send a heartbeat to all neighbours now, since there is news. It stands for the next regular one, which then comes
+    /// a period later. The host bounds how often it asks for this.
+    Tell,
     /// Leave for good. The heirs get the zone.
     Leave,
     /// Move to this point, if the zone contains it; else nothing happens. Peers need not know.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::Can;
 use super::command::Timer;
 use super::load::Told;
-use super::member::{Member, Outcome};
+use super::member::{Early, Member, Outcome};
 use super::message::{Account, Entries, Entry, Message, Name};
 use super::peers::{Neighbour, Presence};
 use crate::id::NodeId;
@@ -73,6 +73,15 @@ impl<const D: usize> Member<D> {
             cx.wake(self.due, Timer::Beat(beat));
             return;
         }
+        if let Early::Told(at) = self.early
+            && cx.now() < at + self.config.period
+        {
+            self.early = Early::PutOff;
+            self.due = at + self.config.period;
+            cx.wake(self.due, Timer::Beat(beat));
+            return;
+        }
+        self.early = Early::No;
         self.beat = beat.wrapping_add(1);
         self.due = cx.now() + self.config.period;
         cx.wake(self.due, Timer::Beat(self.beat));
@@ -91,6 +100,15 @@ impl<const D: usize> Member<D> {
             self.calm = is_calm.then_some(self.edition);
         }
         self.seek_itself_at_times(beat, cx);
+        self.tell_all(cx);
+    }
+
+    /// Sends a heartbeat before it is due. The next regular one is put off, but only once: a node with news at all times
+    /// also has to miss silent neighbours.
+    pub(super) fn tell_early(&mut self, cx: &mut dyn Context<Can<D>>) {
+        if self.early != Early::PutOff {
+            self.early = Early::Told(cx.now());
+        }
         self.tell_all(cx);
     }
 

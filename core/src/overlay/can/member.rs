@@ -50,6 +50,7 @@ pub(super) struct Member<const D: usize> {
     /// The number of the next heartbeat, and when it is due.
     pub beat: u32,
     pub due: Time,
+    pub early: Early,
     pub takeover: Takeover<D>,
     /// How many waits of take-overs there were, and when the last one is over.
     pub round: u32,
@@ -83,6 +84,17 @@ pub(super) enum Takeover<const D: usize> {
     Waiting,
     /// It told all nodes around that it will have this zone, and waits for objections.
     Claimed { zone: Zone<D> },
+}
+
+/// Whether a heartbeat was sent before it was due.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Early {
+    /// None since the last regular one.
+    No,
+    /// One at this time, so the next regular one may come a period later than that.
+    Told(Time),
+    /// The regular one has been put off. It is not put off again.
+    PutOff,
 }
 
 /// Whether a node is to leave, and how far it has come.
@@ -125,6 +137,7 @@ impl<const D: usize> Member<D> {
             contacts: Contacts::default(),
             beat: 0,
             due,
+            early: Early::No,
             takeover: Takeover::Idle,
             round: 0,
             round_due: Time::ZERO,

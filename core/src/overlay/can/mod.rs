@@ -396,8 +396,9 @@ impl<const D: usize> Can<D> {
         match (timer, &mut self.life) {
             (Timer::Join(life), Life::Joining(_)) => self.ask_again(life, cx),
             (Timer::Beat(beat), Life::Inside(member)) => {
-                let is_due = beat == member.beat && member.due <= cx.now();
+                let before = member.beat;
                 member.beat(beat, cx);
+                let is_due = member.beat != before;
                 // The founder knew no peer when it entered, so there was nothing to write.
                 if is_due && (beat.is_multiple_of(REMEMBER) || !member.contacts.is_written()) {
                     self.remember(cx);
@@ -435,6 +436,8 @@ impl<const D: usize> Can<D> {
                     member.load = load;
                 }
             }
+            (Command::Tell, Life::Inside(member)) => member.tell_early(cx),
+            (Command::Tell, _) => {}
             (Command::Move(point), Life::Inside(member)) => {
                 if member.leaf.zone.contains(&point) {
                     self.point = point;

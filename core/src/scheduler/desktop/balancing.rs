@@ -96,8 +96,8 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Asks the neighbour with the highest load for a job, if the load here is above zero, and no higher than that of
-    /// any neighbour whose capability is within this node's (L12).
+    /// Asks the neighbour with the highest load for a job, if the load here is above zero, and no higher than any load above
+    /// zero of a neighbour whose capability is within this node's (L12).
     fn pull_to_balance(&mut self, cx: &mut dyn Context<Self>) {
         let own = *self.status().get();
         let dimensions = self.dimensions();
@@ -109,7 +109,8 @@ impl<const D: usize> Desktop<D> {
             .known
             .iter()
             .filter(|(_, status)| status.is_within(dimensions, &own.total))
-            .all(|(_, status)| load <= status.load(dimensions));
+            .map(|(_, status)| status.load(dimensions))
+            .all(|other| other <= 0.0 || load <= other);
         if !is_least {
             return;
         }

@@ -244,6 +244,8 @@ mod tests {
             queue_len: 0,
             running: 0,
             head_passed: 0,
+            least: none,
+            oldest: None,
             speed: Speed::BASELINE,
         });
         let balloon = |n: usize| Balloon {

@@ -2,6 +2,7 @@ use super::Equipment;
 use crate::config::{Bound, ConfigError, Limits, Room, Value};
 use crate::custody;
 use crate::overlay::can;
+use crate::queue::Passing;
 use crate::resource::{Capability, Kind};
 use crate::time::Span;
 
@@ -17,19 +18,22 @@ pub struct Config {
     /// How often a search that came to its end begins anew, at a random point outwards of the job's. With zero, as in
     /// the paper, searches only go outwards.
     pub probes: u8,
-    /// Where a job goes if several nodes could start it at once.
-    pub preference: Preference,
+    /// Whether nodes act as soon as they hear news, or as P4 is written.
+    pub style: Style,
     /// Which jobs may pass others, and which may move.
     pub scheduling: Scheduling,
+    /// How often a job may be passed.
+    pub passing: Passing,
     /// Which peers know what a busy node has left.
     pub residues: Residues,
     /// The second space of [`Residues::DualCan`]; its virtual dimensions are always those of the first.
     pub residue_can: can::Config,
-    /// For how many waiting jobs per round a node searches the grid for nodes that could start them at once. With zero,
-    /// as in the paper, waiting jobs go only to neighbours.
+    /// For how many waiting jobs per round a node searches the grid for nodes that could start them at once. It searches
+    /// for each job when the job begins to wait, after a minute, and then after twice as long each time, up to ten
+    /// minutes. With zero, as in the paper, waiting jobs go only to neighbours.
     pub searches_again: u8,
     /// The most hops of a [`Gather`](super::Gather). A node sends one if a job has ended and no neighbour is left to
-    /// ask. With zero, as in the paper, a node asks only neighbours.
+    /// ask, and others as long as they bring jobs. With zero, as in the paper, a node asks only neighbours.
     pub pull_hops: u16,
     /// The time between looks at the queue. A node asks each neighbour for jobs to start at most once in it (PROTOCOLS
     /// L8). P4 does not say how long it is; [`Config::new`] takes the period of heartbeats (L16).
@@ -59,13 +63,17 @@ pub struct Scheduling {
     pub balancing: Option<Direction>,
 }
 
-/// Where a job goes if several nodes could start it at once.
+/// How closely nodes keep to the letter of P4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Preference {
-    /// To the first node found; of nodes found together, to one where nothing runs. As in the paper.
-    Free,
-    /// To the fastest node found with all probes; of equally fast nodes, to the one with the least left.
-    Fastest,
+pub enum Style {
+    /// As P4 is written. Statuses go out with heartbeats only, and nodes act in rounds. A node that pulls asks the neighbour
+    /// with the longest queue for one job. A search ends with the best of the last node and its neighbours, and prefers
+    /// nodes where nothing runs.
+    Literal,
+    /// A node tells its neighbours at once when its status has changed, and acts at once on what it hears. A node that
+    /// pulls asks the neighbour with the job that came first, if one may fit, and may get several. A search ends with the
+    /// best node seen on its way, and prefers the fastest node that can start the job.
+    Prompt,
 }
 
 /// Which side asks for the move of a waiting job.
@@ -129,15 +137,16 @@ impl Config {
             most,
             stopping: 100,
             probes: 2,
-            preference: Preference::Fastest,
+            style: Style::Prompt,
             scheduling: Scheduling::balanced(Direction::Pull),
+            passing: Passing::AtMost(64),
             residues: Residues::Balloons,
             // A member with nothing left asks its neighbours only a few times before it leaves.
             residue_can: can::Config {
                 farewell: 8,
                 ..can::Config::DEFAULT
             },
-            searches_again: 8,
+            searches_again: 4,
             pull_hops: 32,
             round: can::Config::DEFAULT.period,
             owners: custody::Config::DEFAULT,

@@ -1,7 +1,7 @@
 //! Internode scheduling beyond the neighbours: if a node has free cores and no neighbour has a job for them, it sends a
 //! question from node to node, to where jobs wait. P4 asks neighbours only (PROTOCOLS L8).
 
-use super::message::{Errand, Gather, MoveTo};
+use super::message::{Errand, Gather};
 use super::{Desktop, space};
 use crate::id::NodeId;
 use crate::machine::Context;
@@ -34,9 +34,7 @@ impl<const D: usize> Desktop<D> {
         if asker == self.me || !status.is_possible(self.dimensions(), &self.config.most) {
             return;
         }
-        if let Some(job) = self.job_for(status) {
-            self.hand_over(job, asker, MoveTo::Start, cx);
-        } else {
+        if self.give_to_start(asker, status, cx) == 0 {
             self.gather_on(Some(from), gather, cx);
         }
     }
@@ -54,7 +52,11 @@ impl<const D: usize> Desktop<D> {
         };
         gather.hops = left;
         let busy = self.known.iter().filter(|(id, status)| {
-            status.queue_len > 0 && Some(*id) != from && *id != gather.asker
+            let asker = gather.status.get();
+            status.may_fit(self.dimensions(), &asker.free)
+                && status.head_passed >= asker.head_passed
+                && Some(*id) != from
+                && *id != gather.asker
         });
         // A random one of them, so that different questions take different ways.
         let mut chosen = None;

@@ -1,16 +1,18 @@
 //! Matchmaking: finds the owner of a job, and then its run node (PROTOCOLS 3.2).
 
+use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 use super::status::Status;
-use super::{Config, Desktop, Preference, Residues, Shared, space};
+use super::{Config, Desktop, Residues, Shared, Style, space};
 use crate::custody::{Candidates, Command};
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
 use crate::machine::Context;
 use crate::overlay::can::{Can, END, Hop, Load, Neighbour, Point, Side};
 use crate::overlay::flood::{FloodId, Header, Reach, Seen, Sight};
+use crate::queue::Waiting;
 use crate::resource::Requirement;
 use crate::rng::Choose;
 use crate::time::Span;
@@ -129,7 +131,9 @@ impl<const D: usize> Desktop<D> {
                     && *to != self.me
                     && !self.is_offered(job)
                 {
-                    self.offer(waiting, *to, MoveTo::Start, cx);
+                    let mut others = candidates;
+                    let to = others.remove(0).unwrap_or(self.me);
+                    self.offer_in_turn((waiting, to, others), MoveTo::Start, cx);
                 }
             }
         }
@@ -160,28 +164,38 @@ impl<const D: usize> Desktop<D> {
         }
     }
 
-    /// Searches for nodes that can start waiting jobs at once, for a few of these jobs in each round, in turns.
+    /// Searches for nodes that can start waiting jobs at once, for a few of these jobs in each round.
     pub(super) fn hunt_again(&mut self, cx: &mut dyn Context<Self>) {
-        let waiting = self.queue.waiting().len();
-        let count = usize::from(self.config.searches_again).min(waiting);
-        let first = (self.round as usize).saturating_mul(count);
-        for turn in 0..count {
-            let index = first.saturating_add(turn).checked_rem(waiting).unwrap_or(0);
-            let job = self.queue.waiting().get(index).copied();
-            let Some(job) = job.filter(|job| !self.is_offered(job.job)) else {
-                continue;
-            };
-            let Some(shared) = self.runs.job(job.job) else {
-                continue;
-            };
-            let quest = Quest {
-                asker: self.me,
-                attempt: self.round,
-                wanted: Wanted::Sooner,
-            };
-            let trail = self.new_trail(job.passed);
-            self.hunt(shared, quest, trail, cx);
+        let now = cx.now();
+        let waiting = self.queue.waiting().to_vec();
+        self.migration.forget_searched(&waiting);
+        let due = |job: &&Waiting| self.migration.is_search_due(job.job, now);
+        let due = waiting.iter().filter(due);
+        let due: Vec<Waiting> = due
+            .take(usize::from(self.config.searches_again))
+            .copied()
+            .collect();
+        for job in due {
+            self.hunt_sooner(job, cx);
         }
+    }
+
+    /// Searches for a node that can start a waiting job at once.
+    pub(super) fn hunt_sooner(&mut self, job: Waiting, cx: &mut dyn Context<Self>) {
+        if self.config.searches_again == 0 || self.is_offered(job.job) {
+            return;
+        }
+        let Some(shared) = self.runs.job(job.job) else {
+            return;
+        };
+        let attempt = self.migration.note_search(job.job, cx.now());
+        let quest = Quest {
+            asker: self.me,
+            attempt,
+            wanted: Wanted::Sooner,
+        };
+        let trail = self.new_trail(job.passed);
+        self.hunt(shared, quest, trail, cx);
     }
 
     /// Rates the nodes known here for a job, and sends the search on or ends it.
@@ -199,7 +213,15 @@ impl<const D: usize> Desktop<D> {
             return;
         }
         let needs = self.needs(job.get());
+        let before = match self.config.style {
+            // Only the last node and its neighbours are candidates, unless none of them can run the job.
+            Style::Literal => core::mem::take(&mut trail.best),
+            Style::Prompt => Merits::default(),
+        };
         self.see_candidates(job.get().id, &needs, &mut trail);
+        if trail.best.best().is_none() {
+            trail.best = before;
+        }
         if let Some(to) = self.next_on_trail(&needs, &mut trail, quest.wanted, cx) {
             trail.hops = trail.hops.saturating_sub(1);
             self.run_errand(to, Errand::Hunt { job, quest, trail }, cx);
@@ -259,7 +281,7 @@ impl<const D: usize> Desktop<D> {
         cx: &mut dyn Context<Self>,
     ) -> Option<NodeId> {
         let found = trail.best.best().copied();
-        let is_settled = wanted == Wanted::Sooner || self.config.preference == Preference::Free;
+        let is_settled = wanted == Wanted::Sooner || self.config.style == Style::Literal;
         if trail.hops == 0 || is_settled && found.is_some_and(|merit| merit.turn < Turn::Later) {
             return None;
         }
@@ -320,7 +342,7 @@ impl<const D: usize> Desktop<D> {
             Turn::Later
         };
         let speed = u64::from(status.speed.as_millionths().get());
-        let is_fastest = self.config.preference == Preference::Fastest;
+        let is_fastest = self.config.style == Style::Prompt;
         let (turn, load) = match turn {
             // Of equally fast nodes the fullest, so that larger jobs find room at the others.
             Turn::Free | Turn::Beside if is_fastest => {

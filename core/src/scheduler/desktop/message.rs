@@ -146,7 +146,7 @@ pub struct Merit {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Turn {
-    /// At once, on an idle node; with [`Preference::Fastest`](super::Preference::Fastest) also beside other jobs.
+    /// At once, on an idle node; with [`Style::Prompt`](super::Style::Prompt) also beside other jobs.
     Free,
     /// At once, beside the jobs that run there.
     Beside,

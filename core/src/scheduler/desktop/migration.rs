@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::message::{Message, MoveTo};
 use super::running::carry;
 use super::status::Status;
-use super::{Desktop, Direction, Shared};
-use crate::custody::Command;
+use super::{Desktop, Direction, Shared, Style};
+use crate::custody::{Candidates, Command};
 use crate::id::{JobId, NodeId};
 use crate::machine::Context;
 use crate::queue::Waiting;
@@ -17,8 +17,21 @@ use crate::time::{Span, Time};
 /// The most jobs that are offered at once, and the most that are promised.
 const MOST: usize = 64;
 
-/// The most neighbours for which a node remembers when it asked them.
-const MOST_ASKED: usize = crate::overlay::can::MOST_NEIGHBOURS;
+/// The most neighbours for which a node remembers that they had no job.
+const MOST_BARRED: usize = crate::overlay::can::MOST_NEIGHBOURS;
+
+/// The most jobs that a node gives to a peer that asks once.
+const MOST_GIVEN: usize = 4;
+
+/// The most waiting jobs for which a node remembers when it searched for a sooner start.
+const MOST_SEARCHED: usize = 1024;
+
+/// After how long a node searches again for a waiting job. Each next time takes twice as long, up to ten minutes.
+const AGAIN: Span = Span::from_secs(60);
+const LONGEST_GAP: Span = Span::from_secs(600);
+
+/// How many searches for waiting jobs a node begins in a round. Peers that give it jobs cannot make them more.
+const MOST_SEARCHES: u8 = 64;
 
 /// How long an offer or a promise lasts, and how long a node waits for the answer to a pull.
 const STANDS: Span = Span::from_secs(5);
@@ -27,15 +40,47 @@ const STANDS: Span = Span::from_secs(5);
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Migration {
     /// Waiting jobs that peers were asked to take, each until its offer ends.
-    offered: Vec<(JobId, NodeId, MoveTo, Time)>,
+    offered: Vec<Offered>,
     /// Jobs that this node has agreed to start.
     pub(super) promises: Vec<Promise>,
     /// The peer that was asked for a job and has not answered, and until when this node waits.
-    pulling: Option<(NodeId, Time)>,
-    /// When this node asked each neighbour for a job.
-    asked: SortedMap<NodeId, Time>,
-    /// Whether a job has ended here since the last [`Gather`](super::Gather).
-    pub(super) freed: bool,
+    pulling: Option<(NodeId, MoveTo, Time)>,
+    /// When each neighbour had no job to give. It is asked again after a round, or after news of it.
+    barred: SortedMap<NodeId, Time>,
+    pub(super) gathering: Gathering,
+    /// When to search again for a sooner start of each waiting job, in the order of jobs.
+    searched: Vec<Searched>,
+    /// The number of the last such search, and how many there were in this round.
+    searches: u32,
+    searches_in_round: u8,
+}
+
+/// A waiting job that a peer was asked to take.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Offered {
+    job: JobId,
+    to: NodeId,
+    move_to: MoveTo,
+    until: Time,
+    /// The nodes to ask if this peer does not take it.
+    others: Candidates,
+}
+
+/// When a waiting job is searched for again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Searched {
+    job: JobId,
+    again: Time,
+    gap: Span,
+}
+
+/// Whether a node sends a [`Gather`](super::Gather) once no neighbour is left to ask.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) enum Gathering {
+    #[default]
+    Done,
+    /// A job has ended here, or one has come and left room, since the last one.
+    Wanted,
 }
 
 /// Room kept for a job that is to arrive.
@@ -48,7 +93,11 @@ pub(super) struct Promise {
 
 impl Migration {
     pub(super) fn is_sound(&self) -> bool {
-        self.offered.len() <= MOST && self.promises.len() <= MOST && self.asked.len() <= MOST_ASKED
+        self.offered.len() <= MOST
+            && self.promises.len() <= MOST
+            && self.barred.len() <= MOST_BARRED
+            && self.searched.len() <= MOST_SEARCHED
+            && self.searched.is_sorted_by(|a, b| a.job < b.job)
     }
 
     pub(super) const fn awaits_answers(&self) -> bool {
@@ -56,25 +105,70 @@ impl Migration {
     }
 
     fn is_offered(&self, job: JobId) -> bool {
-        self.offered.iter().any(|(offered, ..)| *offered == job)
+        self.offered.iter().any(|offered| offered.job == job)
     }
 
     fn forget(&mut self, now: Time) {
-        self.offered.retain(|(.., until)| *until > now);
+        self.offered.retain(|offered| offered.until > now);
         self.promises.retain(|promise| promise.until > now);
         self.pulling
-            .take_if(|(_, until)| *until <= now && !canary!(PullNotForgotten));
+            .take_if(|(.., until)| *until <= now && !canary!(PullNotForgotten));
     }
 
-    fn asked_at(&self, node: NodeId) -> Option<Time> {
-        self.asked.get(&node).copied()
+    fn is_barred(&self, node: NodeId, now: Time, round: Span) -> bool {
+        self.barred.get(&node).is_some_and(|at| now < *at + round)
     }
 
-    fn note_asked(&mut self, node: NodeId, at: Time) {
-        if self.asked.len() >= MOST_ASKED && !self.asked.contains_key(&node) {
-            self.asked.clear();
+    fn bar(&mut self, node: NodeId, at: Time) {
+        if self.barred.len() >= MOST_BARRED && !self.barred.contains_key(&node) {
+            self.barred.clear();
         }
-        self.asked.insert(node, at);
+        self.barred.insert(node, at);
+    }
+
+    pub(super) const fn renew(&mut self) {
+        self.searches_in_round = 0;
+    }
+
+    /// Forgets searches for jobs that wait here no more.
+    pub(super) fn forget_searched(&mut self, waiting: &[Waiting]) {
+        let mut ids: Vec<JobId> = waiting.iter().map(|job| job.job).collect();
+        ids.sort_unstable();
+        self.searched
+            .retain(|searched| ids.binary_search(&searched.job).is_ok());
+    }
+
+    pub(super) fn is_search_due(&self, job: JobId, now: Time) -> bool {
+        let index = self.searched.binary_search_by_key(&job, |it| it.job);
+        let has_room = self.searched.len() < MOST_SEARCHED;
+        self.searches_in_round < MOST_SEARCHES
+            && index.map_or(has_room, |index| {
+                self.searched.get(index).is_some_and(|it| it.again <= now)
+            })
+    }
+
+    /// Notes a search for a sooner start, and numbers it.
+    pub(super) fn note_search(&mut self, job: JobId, now: Time) -> u32 {
+        match self.searched.binary_search_by_key(&job, |it| it.job) {
+            Ok(index) => {
+                if let Some(searched) = self.searched.get_mut(index) {
+                    searched.gap = searched.gap.times(2).min(LONGEST_GAP);
+                    searched.again = now + searched.gap;
+                }
+            }
+            Err(index) if self.searched.len() < MOST_SEARCHED => {
+                let searched = Searched {
+                    job,
+                    again: now + AGAIN,
+                    gap: AGAIN,
+                };
+                self.searched.insert(index, searched);
+            }
+            Err(_) => {}
+        }
+        self.searches_in_round = self.searches_in_round.saturating_add(1);
+        self.searches = self.searches.wrapping_add(1);
+        self.searches
     }
 }
 
@@ -159,11 +253,24 @@ impl<const D: usize> Desktop<D> {
         move_to: MoveTo,
         cx: &mut dyn Context<Self>,
     ) {
+        self.offer_in_turn((waiting, to, Candidates::new()), move_to, cx);
+    }
+
+    /// Asks a peer to take a waiting job; if it does not, asks the others.
+    pub(super) fn offer_in_turn(
+        &mut self,
+        (waiting, to, others): (Waiting, NodeId, Candidates),
+        move_to: MoveTo,
+        cx: &mut dyn Context<Self>,
+    ) {
         if self.migration.offered.len() < MOST {
-            let until = cx.now() + STANDS;
-            self.migration
-                .offered
-                .push((waiting.job, to, move_to, until));
+            self.migration.offered.push(Offered {
+                job: waiting.job,
+                to,
+                move_to,
+                until: cx.now() + STANDS,
+                others,
+            });
             cx.send(to, Message::Offer { waiting, move_to });
         }
     }
@@ -207,11 +314,17 @@ impl<const D: usize> Desktop<D> {
         let offered = &mut self.migration.offered;
         let index = offered
             .iter()
-            .position(|(id, to, ..)| (*id, *to) == (job, from));
+            .position(|offered| (offered.job, offered.to) == (job, from));
         let Some(index) = index else { return };
-        let (_, to, move_to, _) = offered.swap_remove(index);
+        let mut offered = offered.swap_remove(index);
         if takes {
-            self.hand_over(job, to, move_to, cx);
+            self.hand_over(job, from, offered.move_to, cx);
+            return;
+        }
+        let waiting = self.queue.waiting().iter().find(|it| it.job == job);
+        let next = offered.others.remove(0).filter(|next| *next != self.me);
+        if let (Some(waiting), Some(next)) = (waiting.copied(), next) {
+            self.offer_in_turn((waiting, next, offered.others), offered.move_to, cx);
         }
     }
 
@@ -240,37 +353,72 @@ impl<const D: usize> Desktop<D> {
         self.start_jobs(cx);
     }
 
-    /// If cores are free after local scheduling, asks the neighbour with the longest queue for a job (L8).
+    /// If cores are free after local scheduling, asks a neighbour for a job (L8): that with the longest queue, or with the
+    /// job that came first, if one may fit. If there is none, asks further away.
     pub(super) fn pull(&mut self, cx: &mut dyn Context<Self>) {
         let is_wanted =
             self.config.scheduling.internode == Some(Direction::Pull) && self.duty.takes_jobs();
         if !is_wanted || self.migration.pulling.is_some() {
             return;
         }
-        if self.room().free().value(self.cores) == 0 {
+        let room = self.room();
+        if room.free().value(self.cores) == 0 {
             return;
         }
-        let recently = |id: NodeId| {
-            let asked = self.migration.asked_at(id);
-            asked.is_some_and(|at| cx.now() < at + self.config.round)
+        let (now, round) = (cx.now(), self.config.round);
+        let others = self.known.iter().filter(|(id, status)| {
+            status.queue_len > 0 && !self.migration.is_barred(*id, now, round)
+        });
+        let donor = match self.config.style {
+            Style::Literal => {
+                others.max_by(|a, b| a.1.queue_len.cmp(&b.1.queue_len).then(b.0.cmp(&a.0)))
+            }
+            Style::Prompt => {
+                let (dimensions, passed) = (self.dimensions(), self.queue.head_passed());
+                let oldest = |status: &Status| status.oldest.unwrap_or(Time::MAX);
+                others
+                    .filter(|(_, status)| {
+                        status.head_passed >= passed && status.may_fit(dimensions, room.free())
+                    })
+                    .min_by_key(|(id, status)| (oldest(status), *id))
+            }
         };
-        let longest = self
-            .known
-            .iter()
-            .filter(|(id, status)| status.queue_len > 0 && !recently(*id))
-            .max_by(|a, b| a.1.queue_len.cmp(&b.1.queue_len).then(b.0.cmp(&a.0)));
-        if let Some((from, _)) = longest {
-            self.migration.note_asked(from, cx.now());
+        if let Some((from, _)) = donor {
             self.ask_for(from, MoveTo::Start, cx);
-        } else if self.migration.freed && self.config.pull_hops > 0 {
-            self.migration.freed = false;
+        } else if self.migration.gathering == Gathering::Wanted && self.config.pull_hops > 0 {
+            self.migration.gathering = Gathering::Done;
             self.begin_gathering(cx);
+        }
+    }
+
+    /// Acts on the new status of a neighbour at once: pulls a job that waits there, or offers one that waits here.
+    pub(super) fn on_news(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
+        if self.config.style == Style::Literal {
+            return;
+        }
+        self.migration.barred.remove(&from);
+        match self.config.scheduling.internode {
+            Some(Direction::Pull) => self.pull(cx),
+            Some(Direction::Push) => {
+                let Some(status) = self.known.shared(from).cloned() else {
+                    return;
+                };
+                let job = self.job_for(status.get());
+                let waiting = job.and_then(|job| {
+                    let waiting = self.queue.waiting().iter();
+                    waiting.copied().find(|it| it.job == job)
+                });
+                if let Some(waiting) = waiting {
+                    self.offer(waiting, from, MoveTo::Start, cx);
+                }
+            }
+            None => {}
         }
     }
 
     /// Asks a peer for a job.
     pub(super) fn ask_for(&mut self, node: NodeId, move_to: MoveTo, cx: &mut dyn Context<Self>) {
-        self.migration.pulling = Some((node, cx.now() + STANDS));
+        self.migration.pulling = Some((node, move_to, cx.now() + STANDS));
         let status = self.status();
         cx.send(node, Message::Pull { move_to, status });
     }
@@ -291,25 +439,63 @@ impl<const D: usize> Desktop<D> {
         self.migration.forget(cx.now());
         self.hear_status(from, status.clone());
         let asker = status.get();
-        let job = if !asker.is_possible(self.dimensions(), &self.config.most) {
-            None
+        let given = if !asker.is_possible(self.dimensions(), &self.config.most) {
+            0
         } else if move_to == MoveTo::Start {
-            self.job_for(asker)
+            self.give_to_start(from, asker, cx)
         } else {
-            self.best_to_balance(from, asker)
-                .filter(|job| !self.migration.is_offered(*job))
-        };
-        match job {
-            Some(job) => self.hand_over(job, from, move_to, cx),
-            None => {
-                let status = self.status();
-                cx.send(from, Message::PullReject { status });
+            let job = self
+                .best_to_balance(from, asker)
+                .filter(|job| !self.migration.is_offered(*job));
+            if let Some(job) = job {
+                self.hand_over(job, from, MoveTo::Wait, cx);
             }
+            usize::from(job.is_some())
+        };
+        if given == 0 {
+            let status = self.status();
+            cx.send(from, Message::PullReject { status });
         }
     }
 
-    /// The waiting job that best fills what the asker has free.
+    /// Gives a peer the jobs that could start there at once, one after the other; says how many.
+    pub(super) fn give_to_start(
+        &mut self,
+        to: NodeId,
+        asker: &Status,
+        cx: &mut dyn Context<Self>,
+    ) -> usize {
+        let most = match self.config.style {
+            Style::Literal => 1,
+            Style::Prompt => MOST_GIVEN,
+        };
+        let mut asker = *asker;
+        for given in 0..most {
+            let job = self.job_for(&asker);
+            let needs = job.and_then(|job| {
+                let waiting = self.queue.waiting().iter().find(|it| it.job == job);
+                waiting.map(|waiting| waiting.requirement)
+            });
+            let (Some(job), Some(needs)) = (job, needs) else {
+                return given;
+            };
+            asker = asker.with_start(self.dimensions(), &needs);
+            self.hand_over(job, to, MoveTo::Start, cx);
+        }
+        most
+    }
+
+    /// The waiting job that best fills what the asker has free; if nodes are prompt, the first one that fits.
     pub(super) fn job_for(&self, asker: &Status) -> Option<JobId> {
+        if self.config.style == Style::Prompt {
+            let first = self.queue.waiting().iter().find(|job| {
+                job.passed >= asker.head_passed
+                    && self.dimensions().matches(&asker.free, &job.requirement)
+                    && self.dimensions().matches(&asker.total, &job.requirement)
+                    && !self.migration.is_offered(job.job)
+            });
+            return first.map(|job| job.job);
+        }
         let pool = Pool::with_free(self.dimensions().clone(), asker.total, asker.free).ok()?;
         let best = self.queue.best_for(&pool, asker.head_passed)?;
         Some(best.job).filter(|job| !self.migration.is_offered(*job))
@@ -317,31 +503,27 @@ impl<const D: usize> Desktop<D> {
 
     /// The peer that was asked has no job to give: asks the next one.
     pub(super) fn on_pull_reject(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
-        if self
-            .migration
-            .pulling
-            .is_some_and(|(asked, _)| asked == from)
-        {
-            self.migration.pulling = None;
-            self.pull(cx);
+        let Some((_, move_to, _)) = self.migration.pulling.filter(|(asked, ..)| *asked == from)
+        else {
+            return;
+        };
+        self.migration.pulling = None;
+        // It may have a job to start, if it only had none to balance queues.
+        if move_to == MoveTo::Start {
+            self.migration.bar(from, cx.now());
         }
+        self.pull(cx);
     }
 
     /// A job has come from `from`. If that peer was asked for a job, this is its answer.
     pub(super) fn pull_answered(&mut self, from: NodeId) {
-        if self
-            .migration
-            .pulling
-            .is_some_and(|(asked, _)| asked == from)
-        {
-            self.migration.pulling = None;
-        }
+        self.migration.pulling.take_if(|(asked, ..)| *asked == from);
     }
 
     /// Waits no longer for answers of a peer that cannot be reached.
     pub(super) fn on_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
         self.known.retain(|id| id != node);
-        self.migration.offered.retain(|(_, to, ..)| *to != node);
+        self.migration.offered.retain(|offered| offered.to != node);
         self.on_pull_reject(node, cx);
     }
 
@@ -374,7 +556,18 @@ mod tests {
     #[test]
     fn too_many_offers_promises_or_asked_peers_are_not_sound() {
         let node = |n: usize| NodeId::new(n as u64);
-        let offer = |n: usize| (JobId::new(n as u64), node(0), MoveTo::Start, Time::ZERO);
+        let offer = |n: usize| Offered {
+            job: JobId::new(n as u64),
+            to: node(0),
+            move_to: MoveTo::Start,
+            until: Time::ZERO,
+            others: Candidates::new(),
+        };
+        let searched = |n: usize| Searched {
+            job: JobId::new(n as u64),
+            again: Time::ZERO,
+            gap: AGAIN,
+        };
         let promise = |n: usize| Promise {
             job: JobId::new(n as u64),
             needs: Requirement::any(),
@@ -383,7 +576,8 @@ mod tests {
         let full = Migration {
             offered: (0..MOST).map(offer).collect(),
             promises: (0..MOST).map(promise).collect(),
-            asked: (0..MOST_ASKED).map(|n| (node(n), Time::ZERO)).collect(),
+            barred: (0..MOST_BARRED).map(|n| (node(n), Time::ZERO)).collect(),
+            searched: (0..MOST_SEARCHED).map(searched).collect(),
             ..Migration::default()
         };
         assert!(full.is_sound());
@@ -393,9 +587,10 @@ mod tests {
             migration
         };
         let mut more = full.clone();
-        more.asked.insert(node(MOST_ASKED), Time::ZERO);
+        more.barred.insert(node(MOST_BARRED), Time::ZERO);
         let mistakes = [
-            spoiled(|it| it.offered.push(it.offered[0])),
+            spoiled(|it| it.offered.push(it.offered[0].clone())),
+            spoiled(|it| it.searched.swap(0, 1)),
             spoiled(|it| it.promises.push(it.promises[0].clone())),
             more,
         ];

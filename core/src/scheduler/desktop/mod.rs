@@ -22,7 +22,7 @@
 //!   submitter. If the run node is lost, the owner searches for another. If the owner is lost, the submitter searches
 //!   for another. An owner grants nothing beyond what it was granted, so the two never contradict each other.
 //! - Matchmaking: each node on a search's way rates itself, its neighbours and the balloons that it keeps. With
-//!   [`Preference::Free`] the search ends with the first node that can start the job at once. Otherwise, once it has a
+//!   [`Style::Literal`] the search ends with the first node that can start the job at once. Otherwise, once it has a
 //!   candidate, it may stop by chance, more likely if few nodes are beyond. If it does not stop, it is pushed on along
 //!   the dimension with the least load beyond. If it ends without a candidate, one flood asks all nodes that might fit.
 //! - Local scheduling, internode scheduling and queue balancing follow the paper, see [`Scheduling`]. A waiting job may
@@ -83,7 +83,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Direction, Preference, Residues, Scheduling};
+pub use config::{Config, Direction, Residues, Scheduling, Style};
 pub use message::{
     Errand, Gather, Members, Merit, Merits, Message, MoveTo, Quest, Stand, Trail, Turn, Wanted, Way,
 };
@@ -96,7 +96,7 @@ use balloons::Balloons;
 use dual_can::ResidueSpace;
 use migration::{Migration, Promise};
 use relay::Relay;
-use status::Known;
+use status::{Known, Telling};
 
 use super::duty::Duty;
 use crate::config::ConfigError;
@@ -171,6 +171,7 @@ pub struct Desktop<const D: usize> {
     status: Option<Shared<Status>>,
     /// A cache for the overlay, emptied together with `status`.
     load: Option<can::Load>,
+    telling: Telling,
     round: u32,
     /// When the next round begins, once rounds have begun.
     round_at: Option<Time>,
@@ -199,6 +200,10 @@ pub struct Counts {
     /// How often it took a job out of its queue to let it wait at another node, to balance queues or because it leaves.
     /// It counts like [`migrated`](Self::migrated), whether or not the other node takes the job.
     pub balanced: u64,
+    /// How often a job was passed that waited here, at most.
+    pub most_passed: u32,
+    /// How many jobs waited here at once, at most.
+    pub most_waiting: u32,
 }
 
 /// Why a node is woken.
@@ -217,6 +222,8 @@ pub enum Timer {
     Resend,
     /// A timer of the second space.
     Residue(can::Timer),
+    /// The node may tell its neighbours that its status has changed.
+    News,
     /// The node checks its membership: it asks to get into the second space, or registers as its anchor.
     Rendezvous,
 }
@@ -301,7 +308,7 @@ impl<const D: usize> Desktop<D> {
             can: Can::new(me, point, config.can)?,
             owners: Custody::new(me, config.owners)?,
             runs: Custody::new(me, config.runs)?,
-            queue: BackfillQueue::new(pool, config.queue as usize),
+            queue: BackfillQueue::new(pool, config.queue as usize).with_passing(config.passing),
             known: Known::default(),
             balloons: Balloons::default(),
             residue_space,
@@ -312,6 +319,7 @@ impl<const D: usize> Desktop<D> {
             unanswered: 0,
             status: None,
             load: None,
+            telling: Telling::default(),
             round: 0,
             round_at: None,
             duty: Duty::Working,
@@ -472,6 +480,8 @@ impl<const D: usize> Desktop<D> {
         self.wait_for_round(self.config.round, cx);
         self.relay.enters.renew();
         self.relay.balloons.renew();
+        self.telling.renew();
+        self.migration.renew();
         self.ask_first_peers_at_times(cx);
         self.forget_strangers();
         self.refresh_balloon(cx);
@@ -545,10 +555,11 @@ impl<const D: usize> Desktop<D> {
     fn on_message(&mut self, from: NodeId, message: Message<D>, cx: &mut dyn Context<Self>) {
         match message {
             Message::Overlay { message, status } => {
-                if let Some(status) = status {
-                    self.hear_status(from, status);
-                }
+                let is_news = status.is_some_and(|status| self.hear_status(from, status));
                 self.overlay(Event::Message { from, message }, cx);
+                if is_news {
+                    self.on_news(from, cx);
+                }
             }
             Message::Owners(message) => self.in_owners(Event::Message { from, message }, cx),
             Message::Runs(message) => {
@@ -694,6 +705,7 @@ impl<const D: usize> Desktop<D> {
     /// What follows from any event.
     fn finish(&mut self, cx: &mut dyn Context<Self>) {
         self.tell_load(cx);
+        self.tell_news(cx);
         self.settle_residue(cx);
         // A leaver leaves the overlay once it answers for no job and has none.
         if self.duty.is_leaving() && self.owners.is_empty() && self.runs.is_empty() {
@@ -731,6 +743,7 @@ impl<const D: usize> Machine for Desktop<D> {
             Event::Timer(Timer::Round(round)) => self.on_round(round, cx),
             Event::Timer(Timer::Resend) => self.resend(cx),
             Event::Timer(Timer::Residue(timer)) => self.in_residue_space(Event::Timer(timer), cx),
+            Event::Timer(Timer::News) => self.telling.woken(),
             Event::Timer(Timer::Rendezvous) => self.on_rendezvous_timer(cx),
             Event::Command(command) => self.on_command(&command, cx),
         }

@@ -1,7 +1,8 @@
 //! A job at its run node.
 
 use super::message::MoveTo;
-use super::{Desktop, Promise};
+use super::migration::Gathering;
+use super::{Desktop, Promise, Style};
 use crate::custody::{Command, Ending, Refused};
 use crate::id::{Epoch, JobId};
 use crate::job::{Job, Outcome};
@@ -64,23 +65,50 @@ impl<const D: usize> Desktop<D> {
         self.touch();
         // A migrant that starts passes all jobs that wait here (PROTOCOLS L3).
         if move_to == MoveTo::Start && self.queue.start_migrant(&waiting).is_ok() {
+            if self.config.style == Style::Prompt {
+                self.migration.gathering = Gathering::Wanted;
+            }
             self.started(job.id, cx);
         } else if self.queue.push(waiting).is_err() {
             // The room is gone by now. The owner finds another run node.
             let (job, ending) = (job.id, Ending::Withdrawn);
             self.tell_runs(Command::Ended { job, ending }, cx);
         } else {
-            let (job, start) = (job.id, cx.now());
-            self.tell_runs(
-                Command::Expect {
-                    job,
-                    start,
-                    at: None,
-                },
-                cx,
-            );
+            let start = cx.now();
+            let expect = Command::Expect {
+                job: job.id,
+                start,
+                at: None,
+            };
+            self.tell_runs(expect, cx);
         }
         self.start_jobs(cx);
+        self.seek_start(job.id, cx);
+    }
+
+    /// If a job has to wait that a search placed here, searches for a node that can start it. Its owner took this node for
+    /// free, or knew no better one.
+    fn seek_start(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        let may_move = self.config.scheduling.internode.is_some();
+        if self.config.style == Style::Literal || !may_move || !self.duty.takes_jobs() {
+            return;
+        }
+        let waiting = self.queue.waiting().iter().find(|it| it.job == job);
+        if let Some(waiting) = waiting.copied()
+            && self.migration.is_search_due(job, cx.now())
+        {
+            self.hunt_sooner(waiting, cx);
+        }
+    }
+
+    /// Counts how many jobs wait here, and how often they were passed, at most.
+    fn note_passed(&mut self) {
+        let waiting = self.queue.waiting();
+        let passed = waiting.iter().map(|job| job.passed).max().unwrap_or(0);
+        let counts = &mut self.counts;
+        counts.most_passed = counts.most_passed.max(passed);
+        let count = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
+        counts.most_waiting = counts.most_waiting.max(count);
     }
 
     /// A job is out of the queue and running, unless its lease is over.
@@ -98,7 +126,9 @@ impl<const D: usize> Desktop<D> {
         } else {
             Discipline::HeadOnly
         };
+        self.note_passed();
         while let Some(job) = self.queue.start_next(discipline) {
+            self.note_passed();
             self.started(job, cx);
         }
         self.pull(cx);
@@ -119,7 +149,7 @@ impl<const D: usize> Desktop<D> {
         self.touch();
         let ending = Ending::from(outcome);
         self.tell_runs(Command::Ended { job, ending }, cx);
-        self.migration.freed = true;
+        self.migration.gathering = Gathering::Wanted;
         if !canary!(NobodyStartsAfterAnEnd) {
             self.start_jobs(cx);
         }

@@ -2,13 +2,14 @@
 
 use alloc::vec::Vec;
 
-use super::Desktop;
+use super::{Desktop, Style, Timer};
 use crate::id::NodeId;
 use crate::machine::{Context, Event};
 use crate::overlay::can;
 use crate::queue::BackfillQueue;
 use crate::resource::{Capability, Dimension, Dimensions, Kind, Requirement, Speed};
 use crate::shared::Shared;
+use crate::time::{Span, Time};
 
 /// What a node tells its neighbours of itself with each heartbeat.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -26,6 +27,10 @@ pub struct Status {
     pub running: u32,
     /// How often the head of the queue was passed: P4's NBC.
     pub head_passed: u32,
+    /// The least that any waiting job needs, in each dimension by itself; nothing if none waits.
+    pub least: Capability,
+    /// When the first of the waiting jobs came into the grid.
+    pub oldest: Option<Time>,
     /// The node's speed.
     pub speed: Speed,
 }
@@ -34,9 +39,12 @@ impl Status {
     /// The status of a node with this queue and speed.
     pub(super) fn of(queue: &BackfillQueue, speed: Speed) -> Self {
         let pool = queue.pool();
+        let dimensions = pool.dimensions();
         let mut waiting = Capability::none();
+        let mut least: Option<Capability> = None;
         for job in queue.waiting() {
-            waiting = plus(pool.dimensions(), waiting, &job.requirement);
+            waiting = plus(dimensions, waiting, &job.requirement);
+            least = Some(lesser(dimensions, least, &job.requirement));
         }
         Self {
             total: *pool.total(),
@@ -45,6 +53,8 @@ impl Status {
             queue_len: count(queue.waiting().len()),
             running: count(queue.running().len()),
             head_passed: queue.head_passed(),
+            least: least.unwrap_or(Capability::none()),
+            oldest: queue.waiting().first().map(|job| job.submitted),
             speed,
         }
     }
@@ -61,6 +71,12 @@ impl Status {
         })
     }
 
+    /// Whether a waiting job might fit into what is free elsewhere. Only the queue itself tells whether one does.
+    pub(super) fn may_fit(&self, dimensions: &Dimensions, free: &Capability) -> bool {
+        let mut all = dimensions.iter();
+        self.queue_len > 0 && all.all(|(k, ..)| self.least.value(k) <= free.value(k))
+    }
+
     /// Whether no job runs or waits.
     pub const fn is_free(&self) -> bool {
         self.running == 0 && self.queue_len == 0
@@ -69,18 +85,24 @@ impl Status {
     /// This status with one more job, which starts if nothing waits and it fits.
     pub(super) fn with(mut self, dimensions: &Dimensions, needs: &Requirement) -> Self {
         if self.queue_len == 0 && dimensions.matches(&self.free, needs) {
-            for k in dimensions.amounts() {
-                let left = self
-                    .free
-                    .value(k)
-                    .saturating_sub(needs.value(k).unwrap_or(0));
-                self.free = self.free.with(k, left);
-            }
-            self.running = self.running.saturating_add(1);
+            return self.with_start(dimensions, needs);
         } else {
+            let before = (self.queue_len > 0).then_some(self.least);
+            self.least = lesser(dimensions, before, needs);
             self.waiting = plus(dimensions, self.waiting, needs);
             self.queue_len = self.queue_len.saturating_add(1);
         }
+        self
+    }
+
+    /// This status with one more job that starts, whatever waits.
+    pub(super) fn with_start(mut self, dimensions: &Dimensions, needs: &Requirement) -> Self {
+        for k in dimensions.amounts() {
+            let left = self.free.value(k);
+            let left = left.saturating_sub(needs.value(k).unwrap_or(0));
+            self.free = self.free.with(k, left);
+        }
+        self.running = self.running.saturating_add(1);
         self
     }
 
@@ -102,9 +124,19 @@ impl Status {
         parts.max().unwrap_or(0)
     }
 
-    /// P4's normalised load, formula (5): the highest share of an amount that waiting jobs need.
+    /// P4's normalised load, formula (5): the highest share of an amount that jobs need. Running jobs count, too
+    /// (PROTOCOLS L9).
     pub(super) fn load(&self, dimensions: &Dimensions) -> f64 {
-        normalised(dimensions, &self.total, &self.waiting)
+        normalised(dimensions, &self.total, &self.wanted(dimensions))
+    }
+
+    /// What running and waiting jobs need.
+    fn wanted(&self, dimensions: &Dimensions) -> Capability {
+        let mut wanted = self.waiting;
+        for k in dimensions.amounts() {
+            wanted = wanted.with(k, self.required(k));
+        }
+        wanted
     }
 
     /// The load if a job with these needs waited, too.
@@ -112,13 +144,13 @@ impl Status {
         normalised(
             dimensions,
             &self.total,
-            &plus(dimensions, self.waiting, needs),
+            &plus(dimensions, self.wanted(dimensions), needs),
         )
     }
 
     /// The load if a job with these needs did not wait any more.
     pub(super) fn load_without(&self, dimensions: &Dimensions, needs: &Requirement) -> f64 {
-        let mut waiting = self.waiting;
+        let mut waiting = self.wanted(dimensions);
         for k in dimensions.amounts() {
             let left = waiting.value(k).saturating_sub(needs.value(k).unwrap_or(0));
             waiting = waiting.with(k, left);
@@ -144,6 +176,17 @@ fn plus(dimensions: &Dimensions, mut sum: Capability, needs: &Requirement) -> Ca
         sum = sum.with(k, more);
     }
     sum
+}
+
+/// The lesser of what is known and what a job needs, in each dimension.
+fn lesser(dimensions: &Dimensions, known: Option<Capability>, needs: &Requirement) -> Capability {
+    let mut least = known.unwrap_or(Capability::none());
+    for (k, ..) in dimensions.iter() {
+        let needed = needs.value(k).unwrap_or(0);
+        let value = known.map_or(needed, |known| known.value(k).min(needed));
+        least = least.with(k, value);
+    }
+    least
 }
 
 fn normalised(dimensions: &Dimensions, total: &Capability, waiting: &Capability) -> f64 {
@@ -193,16 +236,32 @@ impl<const D: usize> Desktop<D> {
         self.tell_residue_load(load, cx);
     }
 
-    /// Remembers the status of a peer if it is possible. The next round forgets peers that are no neighbours.
-    pub(super) fn hear_status(&mut self, from: NodeId, status: Shared<Status>) {
+    /// Remembers the status of a peer if it is possible; says whether it is new. The next round forgets peers that are
+    /// no neighbours.
+    pub(super) fn hear_status(&mut self, from: NodeId, status: Shared<Status>) -> bool {
         if self.known.has(from, &status) {
+            return false;
+        }
+        let (dimensions, most) = (self.dimensions(), &self.config.most);
+        if !status.get().is_possible(dimensions, most) {
+            return false;
+        }
+        let is_news = self.known.get(from) != Some(status.get());
+        self.known.hear(from, status, can::MOST_NEIGHBOURS);
+        is_news
+    }
+
+    /// Tells the neighbours at once if this node's status has changed, so often as [`Telling`] allows.
+    pub(super) fn tell_news(&mut self, cx: &mut dyn Context<Self>) {
+        if self.config.style == Style::Literal {
             return;
         }
-        if status
-            .get()
-            .is_possible(self.dimensions(), &self.config.most)
-        {
-            self.known.hear(from, status, can::MOST_NEIGHBOURS);
+        let status = self.status();
+        let now = cx.now();
+        match self.telling.next(&status, now) {
+            Next::Nothing => {}
+            Next::Tell => self.overlay(Event::Command(can::Command::Tell), cx),
+            Next::Later(at) => cx.wake(at, Timer::News),
         }
     }
 }
@@ -214,6 +273,67 @@ pub(super) fn fresh<'a>(
     speed: Speed,
 ) -> &'a Shared<Status> {
     status.get_or_insert_with(|| Shared::new(Status::of(queue, speed)))
+}
+
+/// The shortest time between two statuses that a node tells because they changed.
+const PAUSE: Span = Span::from_secs(1);
+
+/// How many changes of its status a node tells in a round. Peers that have it change all the time make it send no more.
+const MOST_NEWS: u8 = 64;
+
+/// What a node has told its neighbours because its status had changed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Telling {
+    told: Option<Shared<Status>>,
+    /// Before this time it tells nothing more.
+    until: Time,
+    /// How often it has told since the round began.
+    count: u8,
+    /// Whether [`Timer::News`] is to come.
+    wakes: bool,
+}
+
+/// What to do about a status.
+enum Next {
+    Nothing,
+    Tell,
+    Later(Time),
+}
+
+impl Telling {
+    pub(super) const fn renew(&mut self) {
+        self.count = 0;
+    }
+
+    pub(super) const fn woken(&mut self) {
+        self.wakes = false;
+    }
+
+    fn next(&mut self, status: &Shared<Status>, now: Time) -> Next {
+        let Some(told) = &self.told else {
+            self.told = Some(status.clone());
+            return Next::Nothing;
+        };
+        if told.is(status) {
+            return Next::Nothing;
+        }
+        if told.get() == status.get() {
+            self.told = Some(status.clone());
+            return Next::Nothing;
+        }
+        if now < self.until {
+            let at = (!self.wakes).then_some(self.until);
+            self.wakes = true;
+            return at.map_or(Next::Nothing, Next::Later);
+        }
+        if self.count >= MOST_NEWS {
+            return Next::Nothing;
+        }
+        self.count = self.count.saturating_add(1);
+        self.told = Some(status.clone());
+        self.until = now + PAUSE;
+        Next::Tell
+    }
 }
 
 /// How many entries a full list grows by.

@@ -1,10 +1,11 @@
 //! The paper's matchmaking to the letter: a search goes outwards only, once, and jobs move only between neighbours.
 
 use super::waits::{between, table};
-use super::{Planned, Scheme, Setup};
+use super::{Planned, Scheme, Setup, messages};
 use crate::experiment::InputError;
 use crate::reproduce::{Claim, Part, Report, Rules, Sample, part};
-use gridweave_core::scheduler::desktop::Preference;
+use gridweave_core::scheduler::desktop::Style;
+use gridweave_core::time::Span;
 
 pub(super) const LITERAL: Part<Setup> = part(
     "literal",
@@ -16,23 +17,47 @@ pub(super) const LITERAL: Part<Setup> = part(
 /// Mean times between submissions, in milliseconds.
 const GAPS: [u64; 2] = [2000, 3000];
 
+/// The traffic of the same runs.
+pub(super) const LITERAL4: Part<Setup> = part(
+    "literal4",
+    "Figure 4 as in the paper: messages and bytes, for each node and minute",
+    |setup| {
+        let rows = traffic_rows();
+        Ok(rows
+            .map(|(gap, scheme)| planned(setup, gap, scheme))
+            .collect())
+    },
+    |setup, samples| {
+        let table = messages::table("literal4", Rules::Paper, traffic_rows(), samples);
+        Report::new([table], &[], setup.size.caveat())
+    },
+);
+
+fn traffic_rows() -> impl Iterator<Item = (u64, Scheme)> {
+    let pairs = GAPS
+        .iter()
+        .flat_map(|gap| Scheme::ALL.map(|scheme| (*gap, scheme)));
+    pairs.filter(|(_, scheme)| *scheme != Scheme::Cent)
+}
+
 fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let pairs = GAPS
         .iter()
         .flat_map(|gap| Scheme::ALL.map(|scheme| (*gap, scheme)));
-    let runs = pairs.map(|(gap, scheme)| {
-        let mut planned = setup.with_gap(scheme, gap);
-        // These settings do not concern the centralised scheduler.
-        if scheme != Scheme::Cent {
-            planned.name.push_str("-literal");
-            planned.config.rules.desktop.probes = 0;
-            planned.config.rules.desktop.searches_again = 0;
-            planned.config.rules.desktop.pull_hops = 0;
-            planned.config.rules.desktop.preference = Preference::Free;
-        }
-        planned
-    });
-    Ok(runs.collect())
+    Ok(pairs
+        .map(|(gap, scheme)| planned(setup, gap, scheme))
+        .collect())
+}
+
+fn planned(setup: &Setup, gap: u64, scheme: Scheme) -> Planned {
+    let mut planned = setup.with_gap(scheme, gap);
+    // These settings do not concern the centralised scheduler.
+    if scheme != Scheme::Cent {
+        planned.name.push_str("-literal");
+        planned.config.rules.desktop.style = Style::Literal;
+        planned.config.rules.desktop.heartbeat = Some(Span::from_secs(60));
+    }
+    planned
 }
 
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {

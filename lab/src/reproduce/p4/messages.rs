@@ -64,14 +64,20 @@ pub(super) fn jobs_kinds(run: &Finished) -> Vec<&str> {
     kinds.filter(|name| !is_of(name, &UPKEEP)).collect()
 }
 
-fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+/// The table of traffic: a row for each of these runs.
+pub(super) fn table(
+    name: &str,
+    rules: Rules,
+    rows: impl Iterator<Item = (u64, Scheme)>,
+    samples: &[Sample<'_>],
+) -> Table {
     let mut table = Table::new(
-        "fig4",
+        name,
         "for each node and minute, in the steady state",
         "between | scheme | heartbeats | for jobs | all messages | heartbeats B | for jobs B | all B",
     )
-    .by(Rules::Ours);
-    for ((gap, scheme), sample) in rows().zip(samples) {
+    .by(rules);
+    for ((gap, scheme), sample) in rows.zip(samples) {
         let upkeep = |run: &Finished| steady(run, &UPKEEP);
         let jobs = |run: &Finished| steady(run, &jobs_kinds(run));
         table.push([
@@ -85,6 +91,11 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             sample.mean(0, &|run| upkeep(run).1 + jobs(run).1),
         ]);
     }
+    table
+}
+
+fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
+    let table = table("fig4", Rules::Ours, rows(), samples);
     let notes = [
         "published: about 20 messages for each node and minute, one in three seconds, in a highly loaded system; PUSH and L like Vanilla, PULL some more; bytes about equal",
         "heartbeats: all that keeps the overlay up to date, with how each node is",

@@ -3,7 +3,6 @@
 use super::{OURS, Planned, Scheme, Setup, beside, wait};
 use crate::experiment::InputError;
 use crate::reproduce::{Case, Part, Report, Rules, Sample, Table, part};
-use gridweave_core::scheduler::desktop::Preference;
 use gridweave_core::scheduler::desktop::Residues;
 use gridweave_core::time::Span;
 
@@ -14,7 +13,7 @@ pub(super) const SENSITIVITY: Part<Setup> = part(
     report,
 );
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 12] = [
     Case("as chosen", "", |_| {}),
     Case("10 kinds of nodes and of jobs", "kinds10", |config| {
         config.workload.desktop.clusters = 10;
@@ -53,9 +52,6 @@ const CASES: [Case; 13] = [
             config.rules.desktop.pull_hops = 0;
         },
     ),
-    Case("free nodes first", "free", |config| {
-        config.rules.desktop.preference = Preference::Free;
-    }),
 ];
 
 fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {

@@ -24,7 +24,7 @@ const LIGHT_GAPS: [u64; 3] = [4000, 5000, 6000];
 fn plan(setup: &Setup, gaps: &[u64]) -> Vec<Planned> {
     let runs = gaps
         .iter()
-        .flat_map(|gap| Scheme::ALL.map(|scheme| setup.with_gap(scheme, *gap)));
+        .flat_map(|gap| Scheme::ALL_READINGS.map(|scheme| setup.with_gap(scheme, *gap)));
     runs.collect()
 }
 
@@ -48,6 +48,8 @@ pub(super) fn table(
         "s more",
         "offered",
         "used",
+        "CENT, first half",
+        "CENT, second half",
         "CENT steady",
     ]);
     let mut table = Table::new(name, title, &columns.join(" | ")).by(rules);
@@ -70,7 +72,7 @@ fn report(setup: &Setup, gaps: &[u64], name: &str, samples: &[Sample<'_>]) -> Re
     let mut table = table(
         (name, title, "between"),
         &rows,
-        &Scheme::ALL,
+        &Scheme::ALL_READINGS,
         samples,
         Rules::Ours,
     );

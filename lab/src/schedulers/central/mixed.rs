@@ -1,4 +1,4 @@
-//! Shares of nodes that differ: each job starts as soon as it fits, on the fastest node with room (PROTOCOLS L16).
+//! Shares of nodes that differ: a job starts on the fastest node with room, in one of three orders (PROTOCOLS L16).
 
 use std::cmp::Reverse;
 
@@ -30,6 +30,17 @@ enum Searched {
     InVain,
 }
 
+/// Which waiting job may start before others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    /// Any that fits.
+    Any,
+    /// One that was passed at least as often as the first, as on a node of P4.
+    Bounded,
+    /// None.
+    Strict,
+}
+
 /// The waiting jobs, and the nodes from the fastest to the slowest; equally fast nodes are in the order of the grid.
 #[derive(Debug)]
 pub(super) struct MixedGreedy<'a> {
@@ -37,14 +48,22 @@ pub(super) struct MixedGreedy<'a> {
     estimates: Estimates,
     nodes: Vec<Node>,
     room: Room<'a>,
+    order: Order,
     queue: Vec<u32>,
     arrived: Vec<u32>,
+    /// How often each job was passed.
+    passed: Vec<u32>,
     /// For each started job, the index of its node in `nodes`.
     held: Vec<Option<u32>>,
 }
 
 impl<'a> MixedGreedy<'a> {
-    pub(super) fn new(mixed: &'a Mixed, workload: &'a Workload, estimates: Estimates) -> Self {
+    pub(super) fn new(
+        mixed: &'a Mixed,
+        workload: &'a Workload,
+        estimates: Estimates,
+        order: Order,
+    ) -> Self {
         let node = |(index, profile): (u32, &Profile)| Node {
             index,
             speed: profile.speed,
@@ -57,8 +76,10 @@ impl<'a> MixedGreedy<'a> {
             estimates,
             nodes,
             room: Room::new(mixed),
+            order,
             queue: Vec::new(),
             arrived: Vec::new(),
+            passed: vec![0; workload.jobs.len()],
             held: vec![None; workload.jobs.len()],
         }
     }
@@ -86,6 +107,27 @@ impl<'a> MixedGreedy<'a> {
         floor.start_on(job, node.index, takes);
         true
     }
+
+    /// Starts jobs in order. A job that starts before others passes them.
+    fn pass_in_order(&mut self, floor: &mut Floor<'_, impl Observer>) {
+        let mut queue = core::mem::take(&mut self.queue);
+        queue.append(&mut self.arrived);
+        let mut index = 0;
+        while let (Some(&job), Some(&head)) = (queue.get(index), queue.first()) {
+            let may_pass = self.passed[job as usize] >= self.passed[head as usize];
+            if may_pass && self.try_start(job, |_| true, floor) {
+                queue.remove(index);
+                for &ahead in &queue[..index] {
+                    self.passed[ahead as usize] += 1;
+                }
+            } else if self.order == Order::Strict {
+                break;
+            } else {
+                index += 1;
+            }
+        }
+        self.queue = queue;
+    }
 }
 
 impl Policy for MixedGreedy<'_> {
@@ -104,6 +146,9 @@ impl Policy for MixedGreedy<'_> {
     }
 
     fn pass(&mut self, _: Time, floor: &mut Floor<'_, impl Observer>) {
+        if self.order != Order::Any {
+            return self.pass_in_order(floor);
+        }
         // A job that waited before fitted nowhere then, so it can fit only on a node where a job has ended since.
         if self.nodes.iter().any(|node| node.searched == Searched::Not) {
             let mut queue = core::mem::take(&mut self.queue);

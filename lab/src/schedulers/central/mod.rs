@@ -2,11 +2,12 @@
 //!
 //! | scheduler | file | what it does |
 //! |---|---|---|
-//! | `central-fcfs` | `fcfs` | jobs start strictly in the order of arrival (PROTOCOLS L15) |
+//! | `central-fcfs` | `fcfs`, `mixed` | jobs start strictly in the order of arrival (PROTOCOLS L15) |
 //! | `central-easy` | `easy` | the first waiting job has a reservation; others must not delay it (PROTOCOLS 7.1) |
 //! | `central-conservative` | `conservative` | every waiting job has a reservation (PROTOCOLS 7.2) |
 //! | `central-sjf` | `sjf` | jobs start strictly in the order of their estimates, the shortest first |
 //! | `central-greedy` | `greedy`, `mixed` | each job starts as soon as it fits; needs no run times (PROTOCOLS L16) |
+//! | `central-bounded` | `bounded`, `mixed` | the same, but a job may pass the first only if it was passed as often (PROTOCOLS L1) |
 //!
 //! [`simulate`] replays a workload under one of them. It is a pure function, in which only jobs take time.
 //! `docs/results/baselines.md` says exactly what each scheduler does.
@@ -36,6 +37,7 @@
 //! # Ok::<(), central::Refused>(())
 //! ```
 
+mod bounded;
 mod conservative;
 mod driver;
 mod easy;
@@ -62,12 +64,13 @@ use gridweave_sim::monitor::Monitor;
 use crate::grid::Grid;
 use crate::outcome::{Estimates, Outcome};
 use crate::workload::Workload;
+use bounded::Bounded;
 use conservative::Conservative;
 use driver::drive;
 use easy::Easy;
 use fcfs::Fcfs;
 use greedy::Greedy;
-use mixed::MixedGreedy;
+use mixed::{MixedGreedy, Order};
 use sjf::Sjf;
 use task::Tasks;
 
@@ -84,16 +87,19 @@ pub enum Central {
     Greedy,
     /// Strictly the shortest estimate first.
     Sjf,
+    /// Each job starts as soon as it fits, if it was passed at least as often as the first that waits.
+    Bounded,
 }
 
 impl Central {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Fcfs,
         Self::Easy,
         Self::Conservative,
         Self::Greedy,
         Self::Sjf,
+        Self::Bounded,
     ];
 
     /// Its name on the command line and in output files.
@@ -104,6 +110,17 @@ impl Central {
             Self::Conservative => "central-conservative",
             Self::Greedy => "central-greedy",
             Self::Sjf => "central-sjf",
+            Self::Bounded => "central-bounded",
+        }
+    }
+
+    /// The order in which it starts shares of nodes that differ; `None` if it counts equal processors.
+    const fn order_on_mixed(self) -> Option<Order> {
+        match self {
+            Self::Fcfs => Some(Order::Strict),
+            Self::Greedy => Some(Order::Any),
+            Self::Bounded => Some(Order::Bounded),
+            Self::Easy | Self::Conservative | Self::Sjf => None,
         }
     }
 
@@ -176,7 +193,7 @@ pub fn check(
         return Err(Refused::TooManyJobs);
     }
     match grid {
-        Grid::Mixed(_) if central == Central::Greedy => Ok(()),
+        Grid::Mixed(_) if central.order_on_mixed().is_some() => Ok(()),
         Grid::Mixed(_) => Err(Refused::MixedGrid(central)),
         Grid::Uniform(processors) => {
             let tasks = Tasks::on_uniform(*processors, workload, estimates);
@@ -221,12 +238,14 @@ pub fn simulate_observed(
     let processors = match grid {
         // The largest number marks holes in queues, so no job may be that large.
         Grid::Uniform(processors) => (*processors).min(u32::MAX - 1),
-        Grid::Mixed(mixed) if central == Central::Greedy => {
+        Grid::Mixed(mixed) => {
+            let Some(order) = central.order_on_mixed() else {
+                return Err(Refused::MixedGrid(central));
+            };
             let tasks = Tasks::on_mixed(mixed, workload, estimates);
-            let policy = MixedGreedy::new(mixed, workload, estimates);
+            let policy = MixedGreedy::new(mixed, workload, estimates, order);
             return Ok(drive(policy, workload, &tasks, monitor, observer));
         }
-        Grid::Mixed(_) => return Err(Refused::MixedGrid(central)),
     };
     let tasks = Tasks::on_uniform(processors, workload, estimates);
     in_time(&tasks)?;
@@ -249,6 +268,10 @@ pub fn simulate_observed(
         }
         Central::Sjf => {
             let policy = Sjf::new(processors, &tasks);
+            drive(policy, workload, &tasks, monitor, observer)
+        }
+        Central::Bounded => {
+            let policy = Bounded::new(processors, &tasks);
             drive(policy, workload, &tasks, monitor, observer)
         }
     })

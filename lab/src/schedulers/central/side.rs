@@ -15,9 +15,10 @@ impl Side for Central {
         true
     }
 
-    /// The shortest job first is a measure for sites with that policy, and lets long jobs starve.
+    /// The shortest job first is a measure for sites with that policy, and lets long jobs starve. The bound is a reading of
+    /// P4's centralised scheduler.
     fn is_compared(&self) -> bool {
-        *self != Self::Sjf
+        !matches!(self, Self::Sjf | Self::Bounded)
     }
 
     fn places_gangs(&self) -> bool {
@@ -25,7 +26,7 @@ impl Side for Central {
     }
 
     fn places_requirements(&self) -> bool {
-        *self == Self::Greedy
+        self.order_on_mixed().is_some()
     }
 
     fn check(&self, prepared: &Prepared) -> Result<(), InputError> {
@@ -54,6 +55,7 @@ impl Side for Central {
             ended: Time::ZERO,
             pictures: Vec::new(),
             in_degrees: Vec::new(),
+            counts: Default::default(),
             violations: 0,
             life: None,
             events: run.events,

@@ -3,8 +3,9 @@
 use gridweave_core::config;
 use gridweave_core::custody;
 use gridweave_core::overlay::can;
+use gridweave_core::queue::Passing;
 use gridweave_core::resource::Capability;
-use gridweave_core::scheduler::desktop::{Config, Direction, Preference, Residues, Scheduling};
+use gridweave_core::scheduler::desktop::{Config, Direction, Residues, Scheduling, Style};
 use gridweave_core::time::Span;
 
 use crate::config::error::ConfigError;
@@ -33,16 +34,17 @@ section! {
         pub round: Option<Span> = None,
         /// How far jobs are pushed outwards: further with a larger value.
         pub stopping: f64 = 1.0,
-        /// How often a search starts again elsewhere if it found no node that can start the job at once; P4 has 0.
+        /// Whether nodes act as soon as they hear news, or as P4 is written: in rounds, without the next three.
+        pub style: Style = Style::Prompt,
+        /// How often a search starts again elsewhere.
         pub probes: u8 = 2,
-        /// Which node gets a job, if several could start it at once.
-        pub preference: Preference = Preference::Fastest,
         /// For how many waiting jobs a node searches the whole space in each round, for nodes that can start them at
-        /// once. With 0 such jobs go only to neighbours, as in P4.
-        pub searches_again: u8 = 8,
-        /// How many hops a request for a job goes, if a node has free cores and no neighbour has a job for it. With 0
-        /// it asks only neighbours, as in P4.
+        /// once: for each job after a minute, and then after twice as long each time, up to ten minutes.
+        pub searches_again: u8 = 4,
+        /// How many hops a request for a job goes, if a node has free cores and no neighbour has a job for it.
         pub pull_hops: u16 = 32,
+        /// Whether jobs may be passed for ever.
+        pub passing: PassingName = PassingName::Bounded,
         /// The time between two joins, before the first job comes; if left out, all nodes begin with a zone.
         pub join_every: Option<Span> = None,
         /// Which nodes know what a node has left while it runs a job.
@@ -74,6 +76,18 @@ words! {
         /// Also queue balancing; the node with the lower load begins.
         #[default]
         LiqPull = "liq-pull",
+    }
+}
+
+words! {
+    /// Whether jobs may be passed for ever.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum PassingName {
+        /// A job may pass others only if it was passed as often, and none is passed more than 64 times.
+        #[default]
+        Bounded = "bounded",
+        /// Any job may pass any other: for comparison.
+        Unbounded = "unbounded",
     }
 }
 
@@ -112,9 +126,9 @@ impl SchedulingName {
     }
 }
 
-names!(Preference {
-    Free = "free",
-    Fastest = "fastest",
+names!(Style {
+    Literal = "literal",
+    Prompt = "prompt",
 });
 
 names!(Residues {
@@ -182,6 +196,7 @@ impl DesktopConfig {
         let residue_heartbeat = self.residue_heartbeat;
         let residue_heartbeat = residue_heartbeat.unwrap_or(heartbeat.min(MOST_RESIDUE_HEARTBEAT));
         let config = Config::new(most);
+        let is_literal = self.style == Style::Literal;
         Config {
             can: can::Config {
                 virtual_dimensions: self
@@ -191,10 +206,16 @@ impl DesktopConfig {
                 ..can::Config::DEFAULT
             },
             stopping: (self.stopping * 100.0) as u16,
-            probes: self.probes,
-            searches_again: self.searches_again,
-            preference: self.preference,
-            pull_hops: self.pull_hops,
+            style: self.style,
+            probes: if is_literal { 0 } else { self.probes },
+            searches_again: if is_literal { 0 } else { self.searches_again },
+            pull_hops: if is_literal { 0 } else { self.pull_hops },
+            passing: match (self.passing, is_literal) {
+                (PassingName::Unbounded, _) => Passing::Unbounded,
+                // P4 has no bound but that which follows from its counters.
+                (PassingName::Bounded, true) => Passing::AtMost(u32::MAX),
+                (PassingName::Bounded, false) => config.passing,
+            },
             scheduling: self.scheduling.scheduling(),
             residues: self.residues,
             residue_can: can::Config {

@@ -3,7 +3,7 @@
 pub(crate) mod config;
 mod tortured;
 
-pub use config::{DesktopConfig, SchedulingName};
+pub use config::{DesktopConfig, PassingName, SchedulingName};
 
 use gridweave_core::id::NodeId;
 use gridweave_core::overlay::can;
@@ -179,6 +179,16 @@ impl Side for DesktopSide {
             touch,
         };
         let nodes = Nodes::built_by(build).hinted(hints).drawn(drawn);
+        let nodes = nodes.counting(|node| {
+            let counts = node.counts();
+            vec![
+                ("migrated", counts.migrated),
+                ("balanced", counts.balanced),
+                ("floods", counts.floods),
+                ("most_passed", u64::from(counts.most_passed)),
+                ("most_waiting", u64::from(counts.most_waiting)),
+            ]
+        });
         let nodes = nodes.linked(|node| {
             let neighbours = node.can().neighbours();
             neighbours.map(|other| other.entry.name.id).collect()

@@ -26,8 +26,11 @@ const SPEEDS: [u64; LEVELS] = [500, 1000, 1500, 2000];
 const MEMORIES: [u64; LEVELS] = [1, 2, 4, 8];
 /// Disk, in gigabytes.
 const DISKS: [u64; LEVELS] = [50, 100, 200, 400];
-/// Cores, as in P4.
+/// Cores of nodes, as in P4.
 const CORES: [u64; LEVELS] = [1, 2, 4, 8];
+/// Cores of jobs in a steady workload. Jobs that need four cores or more starve under a scan of the whole queue: a node
+/// never has so many free at once while smaller jobs take each, so waits would grow for as long as jobs come.
+const FEW_CORES: [u64; LEVELS] = [1, 1, 2, 2];
 
 section! {
     /// The parameters of P4's workloads.
@@ -35,12 +38,13 @@ section! {
     /// Nodes have the level `speed`, in thousandths, and the amounts `memory`, `disk` and `cores`. A job that does not
     /// say how many cores it requires takes one; of other resources it then takes nothing. Run times are those on a
     /// node of speed 1. Jobs do not tell them to schedulers (PROTOCOLS L18), so there are no requested times.
+    ///
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub struct Desktop {
         /// How many nodes there are.
         pub nodes: u32 = 1000,
         /// How many jobs are submitted.
-        pub jobs: u32 = 5000,
+        pub jobs: u32 = 25_000,
         /// How nodes differ.
         pub node_variety: Variety = Variety::Clustered,
         /// How jobs differ.
@@ -55,10 +59,11 @@ section! {
         pub mean_run_time: Span = Span::from_secs(3600),
         /// What happens to jobs that no node can run.
         pub infeasible: Infeasible = Infeasible::Redraw,
-        /// The load if a job came every two seconds, as a part of what all cores can do; all nodes are as much faster
-        /// or slower as makes it so. Kinds of jobs are drawn until the nodes that can run a kind are not busier than all
-        /// others. If left out, load and kinds are what they happen to be.
-        pub load: Option<f64> = None,
+        /// How jobs are drawn.
+        pub draw: Drawing = Drawing::Steady,
+        /// In a steady workload: the load if a job came every two seconds, as a part of what all cores can do. All nodes
+        /// are as much faster or slower as makes it so.
+        pub load: f64 = 0.925,
     }
 }
 
@@ -71,6 +76,22 @@ words! {
         Clustered = "clustered",
         /// Each has its own values.
         Mixed = "mixed",
+    }
+}
+
+words! {
+    /// How jobs are drawn.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+    pub enum Drawing {
+        /// So that waits are the same at all times. There are equally many nodes of each kind, and kinds of jobs swap
+        /// resources until the nodes that can run a kind are not busier than all others, in cores, memory or disk. Nodes
+        /// have twice the memory and disk of their level. Jobs need at most two cores; any speed will do for those that
+        /// need two. Each hundred jobs have the same mixture of kinds and of run times, and the first 2,500 jobs come
+        /// again and again, with the same gaps.
+        #[default]
+        Steady = "steady",
+        /// Each by itself. Load and kinds are what they happen to be.
+        Independent = "independent",
     }
 }
 
@@ -100,6 +121,20 @@ impl Places {
             dimensions,
         })
     }
+
+    /// The requirement of a job of this kind.
+    fn requirement(&self, [speed, memory, disk, cores]: Required) -> Requirement {
+        let resources = [
+            (self.speed, speed),
+            (self.memory, memory),
+            (self.disk, disk),
+            (self.cores, cores),
+        ];
+        let named = resources.into_iter().filter(|(_, value)| *value > 0);
+        named.fold(Requirement::any(), |requirement, (dimension, value)| {
+            requirement.with(dimension, value)
+        })
+    }
 }
 
 /// The value of each resource, for a node or a job.
@@ -118,6 +153,18 @@ impl Values {
             memory: at_level(&MEMORIES, draw::weighted(rng, &SKEW)),
             disk: at_level(&DISKS, draw::weighted(rng, &SKEW)),
             cores: at_level(&CORES, draw::weighted(rng, &SKEW)),
+        }
+    }
+
+    /// A job of two cores in a steady workload runs on nodes of any speed: a scan of the whole queue keeps the fast ones
+    /// full of smaller jobs.
+    fn anywhere_if_wide(self) -> Self {
+        match self.cores {
+            0 | 1 => self,
+            _ => Self {
+                speed: SPEEDS[0],
+                ..self
+            },
         }
     }
 
@@ -150,7 +197,15 @@ impl Source {
     fn new(variety: Variety, clusters: u32, rng: &mut Stream) -> Self {
         match variety {
             Variety::Mixed => Self::Each,
-            Variety::Clustered => Self::Kinds(deal(clusters, rng)),
+            Variety::Clustered => Self::Kinds(deal(clusters, &CORES, rng)),
+        }
+    }
+
+    /// Kinds of jobs for a steady workload.
+    fn of_narrow_jobs(variety: Variety, clusters: u32, rng: &mut Stream) -> Self {
+        match variety {
+            Variety::Mixed => Self::Each,
+            Variety::Clustered => Self::Kinds(deal(clusters, &FEW_CORES, rng)),
         }
     }
 
@@ -167,7 +222,7 @@ impl Source {
 
 /// Draws so many kinds. Each resource is dealt to them in the proportions of the skew, in a random order: with so few
 /// independent draws, the capacity of grids would differ far more between seeds.
-fn deal(clusters: u32, rng: &mut Stream) -> Vec<Values> {
+fn deal(clusters: u32, cores: &[u64; LEVELS], rng: &mut Stream) -> Vec<Values> {
     let mut hand = |values| {
         let mut hand: Vec<u64> = (0..clusters)
             .map(|position| at_level(values, quantile(position, clusters)))
@@ -176,7 +231,7 @@ fn deal(clusters: u32, rng: &mut Stream) -> Vec<Values> {
         hand.into_iter()
     };
     let (speeds, memories) = (hand(&SPEEDS), hand(&MEMORIES));
-    let (disks, cores) = (hand(&DISKS), hand(&CORES));
+    let (disks, cores) = (hand(&DISKS), hand(cores));
     let hands = speeds.zip(memories).zip(disks).zip(cores);
     hands
         .map(|(((speed, memory), disk), cores)| Values {
@@ -201,94 +256,164 @@ fn quantile(position: u32, count: u32) -> u64 {
     LEVELS as u64 - 1
 }
 
-/// How much busier than all nodes those may be that can run certain jobs, and how often kinds are drawn for that.
-const TIGHT: f64 = 1.03;
-const MOST_DRAWS: u32 = 400;
+/// How much busier than all nodes those may be that can run certain jobs, and how many swaps are tried for that.
+const TIGHT: f64 = 1.001;
+const MOST_SWAPS: u32 = 2000;
 
-/// The kinds of nodes, each with the work that its cores do in a second.
-struct NodeKinds<'a> {
-    dimensions: &'a Dimensions,
-    kinds: Vec<(Capability, f64)>,
-    all: f64,
+/// The part of a node that jobs can use if they do not fit together without rest: jobs of two cores, and jobs that need
+/// memory or disk.
+const USABLE: f64 = 0.8;
+
+/// How many jobs in a row have the same mixture of kinds and of run times.
+const BLOCK: usize = 100;
+
+/// After how many jobs the same jobs come again.
+pub(crate) const CYCLE: usize = 2500;
+
+/// What a kind of job requires: speed, memory, disk and cores. Zero is not named.
+type Required = [u64; 4];
+
+/// A job, and the time until the next.
+struct Drawn {
+    requirement: Requirement,
+    run_time: Span,
+    gap: Span,
 }
 
-impl<'a> NodeKinds<'a> {
-    fn of(nodes: &[Profile], places: &'a Places) -> Self {
-        let mut kinds: Vec<(Capability, f64)> = Vec::new();
-        for node in nodes {
-            let work = node.work_rate(places.cores);
-            match kinds
-                .iter_mut()
-                .find(|(known, _)| *known == node.capability)
-            {
-                Some((_, all)) => *all += work,
-                None => kinds.push((node.capability, work)),
-            }
-        }
-        let all = kinds.iter().map(|(_, work)| work).sum();
-        Self {
-            dimensions: &places.dimensions,
-            kinds,
-            all,
-        }
-    }
+/// What jobs can require, each with its part of all jobs.
+struct JobKinds(Vec<(Required, f64)>);
 
-    /// How much busier than all nodes those are that can run certain jobs, at most: for each requirement, the share of
-    /// the work that requires as much or more, divided by the share of the nodes that meet it.
-    fn tightness(&self, source: &Source, ratio: f64, places: &Places) -> f64 {
-        let Source::Kinds(kinds) = source else {
-            return 0.0;
-        };
-        let mut jobs: Vec<([u64; 4], f64)> = Vec::new();
-        let mut total = 0.0;
+impl JobKinds {
+    /// Each resource of a kind is named or not, independently. What no node can run is left out, unless it is kept.
+    fn of(kinds: &[Values], ratio: f64, nodes: &NodeKinds, infeasible: Infeasible) -> Self {
+        let mut all: Vec<(Required, f64)> = Vec::new();
         for kind in kinds {
+            let kind = kind.anywhere_if_wide();
             let values = [kind.speed, kind.memory, kind.disk, kind.cores];
-            // Each resource is named or not, independently; what is not named is zero, but one core.
             for named in 0..16_u32 {
-                let is_named = |place: usize| named >> place & 1 == 1;
-                let required = |place: usize| match (is_named(place), place) {
+                let required = |place: usize| match (named >> place & 1 == 1, place) {
                     (true, _) => values[place],
+                    // A job that does not name cores takes one.
                     (false, 3) => 1,
                     (false, _) => 0,
                 };
                 let required = [0, 1, 2, 3].map(required);
-                if self.able(required, places) > 0.0 {
+                if infeasible == Infeasible::Keep || nodes.able(required).next().is_some() {
                     let count = named.count_ones() as i32;
-                    let chance = ratio.powi(count) * (1.0 - ratio).powi(4 - count);
-                    let work = chance * required[3] as f64;
-                    total += work;
-                    jobs.push((required, work));
+                    all.push((required, ratio.powi(count) * (1.0 - ratio).powi(4 - count)));
                 }
             }
         }
-        let at_least = |one: [u64; 4], other: [u64; 4]| (0..4).all(|at| one[at] >= other[at]);
-        let tight = jobs
-            .iter()
-            .filter(|(_, work)| *work > 0.0)
-            .map(|(least, _)| {
-                let work: f64 = jobs
-                    .iter()
-                    .filter(|(required, _)| at_least(*required, *least))
-                    .map(|(_, work)| work)
-                    .sum();
-                (work / total) / (self.able(*least, places) / self.all)
-            });
-        tight.fold(0.0, f64::max)
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        let total: f64 = all.iter().map(|(_, part)| part).sum();
+        for (_, part) in &mut all {
+            *part /= total;
+        }
+        Self(all)
     }
 
-    /// The work in a second of all nodes that meet a requirement.
-    fn able(&self, [speed, memory, disk, cores]: [u64; 4], places: &Places) -> f64 {
-        let requirement = Requirement::any()
-            .with(places.speed, speed)
-            .with(places.memory, memory)
-            .with(places.disk, disk)
-            .with(places.cores, cores);
-        let able = self
+    /// So many jobs in the proportions of their kinds, in a random order.
+    fn block(&self, rng: &mut Stream) -> Vec<Required> {
+        let first = f64::from(draw::millionths(rng)) / 1e6;
+        let mut jobs = Vec::with_capacity(BLOCK);
+        let mut below = 0.0;
+        for (required, part) in &self.0 {
+            below += part * BLOCK as f64;
+            while jobs.len() < BLOCK && jobs.len() as f64 + first < below {
+                jobs.push(*required);
+            }
+        }
+        // Rounding may leave out the last.
+        if let Some((last, _)) = self.0.last() {
+            jobs.resize(BLOCK, *last);
+        }
+        rng.shuffle(&mut jobs);
+        jobs
+    }
+}
+
+/// The kinds of nodes, each with how fast all its nodes are together.
+struct NodeKinds {
+    kinds: Vec<(Required, f64)>,
+}
+
+impl NodeKinds {
+    fn of(nodes: &[Profile], places: &Places) -> Self {
+        let mut kinds: Vec<(Required, f64)> = Vec::new();
+        for node in nodes {
+            let value = |place| node.capability.value(place);
+            let has = [places.speed, places.memory, places.disk, places.cores].map(value);
+            let speed = f64::from(node.speed.as_millionths().get());
+            match kinds.iter_mut().find(|(known, _)| *known == has) {
+                Some((_, all)) => *all += speed,
+                None => kinds.push((has, speed)),
+            }
+        }
+        Self { kinds }
+    }
+
+    /// The nodes that can run what requires this.
+    fn able(&self, least: Required) -> impl Iterator<Item = &(Required, f64)> {
+        let kinds = self.kinds.iter();
+        kinds.filter(move |(has, _)| is_at_least(*has, least))
+    }
+
+    /// How much busier than all nodes those are that can run certain jobs, at most: for each requirement and each
+    /// amount, what jobs that require as much or more take of it, by what the nodes that meet it have.
+    fn tightness(&self, jobs: &JobKinds) -> f64 {
+        const CORES: usize = 3;
+        let room: f64 = self
             .kinds
             .iter()
-            .filter(|(capability, _)| self.dimensions.matches(capability, &requirement));
-        able.map(|(_, work)| work).sum()
+            .map(|(has, speed)| has[CORES] as f64 * speed)
+            .sum();
+        let work: f64 = jobs
+            .0
+            .iter()
+            .map(|(required, part)| required[CORES] as f64 * part)
+            .sum();
+        let mut tightest: f64 = 0.0;
+        for (least, _) in &jobs.0 {
+            for amount in [1, 2, CORES] {
+                let unit = least[amount];
+                if unit == 0 {
+                    continue;
+                }
+                let wanted = jobs
+                    .0
+                    .iter()
+                    .filter(|(required, _)| is_at_least(*required, *least));
+                let wanted: f64 = wanted
+                    .map(|(required, part)| required[amount] as f64 * part)
+                    .sum();
+                // As many jobs as fit whole.
+                let whole = |has: &Required| (has[amount] / unit * unit) as f64;
+                let able: f64 = self
+                    .able(*least)
+                    .map(|(has, speed)| whole(has) * speed)
+                    .sum();
+                let is_fine = amount == CORES && unit == 1;
+                let able = if is_fine { able } else { USABLE * able };
+                if able == 0.0 {
+                    // No node can run it, or no whole job fits.
+                    continue;
+                }
+                tightest = tightest.max(wanted / work / (able / room));
+            }
+        }
+        tightest
     }
+}
+
+fn is_at_least(one: Required, other: Required) -> bool {
+    (0..4).all(|at| one[at] >= other[at])
 }
 
 /// The time between jobs for which [`Desktop::load`] holds.
@@ -326,8 +451,8 @@ impl Desktop {
         let (mut node_stream, mut job_stream) = draw::streams(seed);
         let mut nodes = self.draw_nodes(&places, &mut node_stream);
         let workload = self.draw_jobs(&places, &nodes, &mut job_stream)?;
-        if let Some(load) = self.load {
-            fit(&mut nodes, &workload, load, places.cores);
+        if self.draw == Drawing::Steady {
+            fit(&mut nodes, &workload, self.load, places.cores);
         }
         let grid = Grid::Mixed(Mixed {
             dimensions: places.dimensions,
@@ -342,7 +467,7 @@ impl Desktop {
         require_count(self.clusters, "clusters")?;
         let ratio = (0.0..=1.0).contains(&self.constraint_ratio);
         require(ratio, "constraint_ratio", "from 0 to 1")?;
-        let load = self.load.is_none_or(|load| (0.01..=100.0).contains(&load));
+        let load = (0.01..=100.0).contains(&self.load);
         require(load, "load", "from 0.01 to 100")?;
         let run_time = Span::from_millis(2)..=LONGEST;
         require(
@@ -356,7 +481,21 @@ impl Desktop {
     fn draw_nodes(&self, places: &Places, rng: &mut Stream) -> Vec<Profile> {
         let source = Source::new(self.node_variety, self.clusters, rng);
         let nodes = 0..self.nodes;
-        nodes.map(|_| source.draw(rng).profile(places)).collect()
+        let drawn = nodes.map(|number| match (&source, self.draw) {
+            (Source::Kinds(kinds), Drawing::Steady) => kinds[number as usize % kinds.len()],
+            _ => source.draw(rng),
+        });
+        // Cores would idle beside jobs that take all memory of a node.
+        let times = match self.draw {
+            Drawing::Steady => 2,
+            Drawing::Independent => 1,
+        };
+        let drawn = drawn.map(|values| Values {
+            memory: times * values.memory,
+            disk: times * values.disk,
+            ..values
+        });
+        drawn.map(|values| values.profile(places)).collect()
     }
 
     fn draw_jobs(
@@ -365,48 +504,136 @@ impl Desktop {
         nodes: &[Profile],
         rng: &mut Stream,
     ) -> Result<Workload, GenerateError> {
-        let source = self.draw_kinds(places, nodes, rng);
+        let (jobs, cycle) = match self.draw {
+            Drawing::Steady => (self.draw_steadily(places, nodes, rng)?, CYCLE),
+            Drawing::Independent => (self.draw_each(places, nodes, rng)?, usize::MAX),
+        };
         let mut workload = Workload {
             name: "desktop".to_owned(),
             ..Workload::default()
         };
-        let shortest = Span::from_micros(self.mean_run_time.as_micros() / 2);
         let mut at = Time::ZERO;
-        for number in 1..=u64::from(self.jobs) {
-            let requirement = self
-                .infeasible
-                .redraw(number, &places.dimensions, nodes, || {
-                    self.constrain(places, source.draw(rng), rng)
-                })?;
-            workload.requirements.push(requirement);
-            let run_time = draw::uniform(rng, shortest, shortest + self.mean_run_time);
-            workload.jobs.push(Submission::new(number, at, run_time, 1));
-            let gaps: f64 = Exp1.sample(rng);
-            at += draw::rounded(gaps * draw::seconds(self.mean_gap));
+        let numbers = 1..=u64::from(self.jobs);
+        for (number, drawn) in numbers.zip(jobs.iter().take(cycle).cycle()) {
+            workload.requirements.push(drawn.requirement);
+            let job = Submission::new(number, at, drawn.run_time, 1);
+            workload.jobs.push(job);
+            at += drawn.gap;
         }
         Ok(workload)
     }
 
-    /// The kinds of jobs. Those that need a certain load are drawn until no set of jobs is offered less than its share
-    /// of the nodes; after so many draws the best is taken.
-    fn draw_kinds(&self, places: &Places, nodes: &[Profile], rng: &mut Stream) -> Source {
-        let mut best = Source::new(self.job_variety, self.clusters, rng);
-        if self.load.is_none() {
-            return best;
+    /// A time between two submissions.
+    fn gap(&self, rng: &mut Stream) -> Span {
+        let gaps: f64 = Exp1.sample(rng);
+        draw::rounded(gaps * draw::seconds(self.mean_gap))
+    }
+
+    /// The jobs of a workload in which each is drawn by itself.
+    fn draw_each(
+        &self,
+        places: &Places,
+        nodes: &[Profile],
+        rng: &mut Stream,
+    ) -> Result<Vec<Drawn>, GenerateError> {
+        let source = Source::new(self.job_variety, self.clusters, rng);
+        let shortest = Span::from_micros(self.mean_run_time.as_micros() / 2);
+        let jobs = 1..=u64::from(self.jobs);
+        let drawn = jobs.map(|number| {
+            let draw = || self.constrain(places, source.draw(rng), rng);
+            let requirement = self
+                .infeasible
+                .redraw(number, &places.dimensions, nodes, draw)?;
+            Ok(Drawn {
+                requirement,
+                run_time: draw::uniform(rng, shortest, shortest + self.mean_run_time),
+                gap: self.gap(rng),
+            })
+        });
+        drawn.collect()
+    }
+
+    /// The jobs of one cycle of a steady workload. Run times are stratified, and so are kinds of jobs, if there are any.
+    fn draw_steadily(
+        &self,
+        places: &Places,
+        nodes: &[Profile],
+        rng: &mut Stream,
+    ) -> Result<Vec<Drawn>, GenerateError> {
+        let kinds = self.draw_kinds(&NodeKinds::of(nodes, places), rng);
+        let shortest = self.mean_run_time.as_micros() / 2;
+        let mut jobs = Vec::new();
+        while jobs.len() < CYCLE.min(self.jobs as usize) {
+            let required: Vec<Requirement> = match &kinds {
+                Some(kinds) => {
+                    let block = kinds.block(rng).into_iter();
+                    block.map(|required| places.requirement(required)).collect()
+                }
+                None => {
+                    let block = 0..BLOCK as u64;
+                    let drawn = block.map(|turn| {
+                        let mut draw = || {
+                            let mut values = Values::draw(rng);
+                            values.cores = at_level(&FEW_CORES, draw::weighted(rng, &SKEW));
+                            self.constrain(places, values.anywhere_if_wide(), rng)
+                        };
+                        let number = jobs.len() as u64 + turn;
+                        self.infeasible
+                            .redraw(number, &places.dimensions, nodes, &mut draw)
+                    });
+                    drawn.collect::<Result<_, _>>()?
+                }
+            };
+            let step = self.mean_run_time.as_micros() / BLOCK as u64;
+            let mut run_times: Vec<Span> = (0..BLOCK as u64)
+                .map(|turn| {
+                    let low = Span::from_micros(shortest + turn * step);
+                    draw::uniform(rng, low, low + Span::from_micros(step))
+                })
+                .collect();
+            rng.shuffle(&mut run_times);
+            let pairs = required.into_iter().zip(run_times);
+            jobs.extend(pairs.map(|(requirement, run_time)| Drawn {
+                requirement,
+                run_time,
+                gap: self.gap(rng),
+            }));
         }
-        let kinds = NodeKinds::of(nodes, places);
-        let mut least = kinds.tightness(&best, self.constraint_ratio, places);
-        for _ in 0..MOST_DRAWS {
+        Ok(jobs)
+    }
+
+    /// The kinds of jobs. Two kinds swap a resource, again and again, as long as that leaves the nodes that can run certain
+    /// jobs no busier, until they are no busier than all nodes.
+    fn draw_kinds(&self, nodes: &NodeKinds, rng: &mut Stream) -> Option<JobKinds> {
+        let source = Source::of_narrow_jobs(self.job_variety, self.clusters, rng);
+        let Source::Kinds(mut kinds) = source else {
+            return None;
+        };
+        let jobs_of = |kinds: &[Values]| {
+            let jobs = JobKinds::of(kinds, self.constraint_ratio, nodes, self.infeasible);
+            let tightness = nodes.tightness(&jobs);
+            (jobs, tightness)
+        };
+        let (mut best, mut least) = jobs_of(&kinds);
+        for _ in 0..MOST_SWAPS {
             if least <= TIGHT {
                 break;
             }
-            let source = Source::new(self.job_variety, self.clusters, rng);
-            let tightness = kinds.tightness(&source, self.constraint_ratio, places);
-            if tightness < least {
-                (best, least) = (source, tightness);
+            let (one, other) = (rng.index(kinds.len()), rng.index(kinds.len()));
+            let mut swapped = kinds.clone();
+            let (a, b) = (kinds[one], kinds[other]);
+            match rng.below(4) {
+                0 => (swapped[one].speed, swapped[other].speed) = (b.speed, a.speed),
+                1 => (swapped[one].memory, swapped[other].memory) = (b.memory, a.memory),
+                2 => (swapped[one].disk, swapped[other].disk) = (b.disk, a.disk),
+                _ => (swapped[one].cores, swapped[other].cores) = (b.cores, a.cores),
+            }
+            let (jobs, tightness) = jobs_of(&swapped);
+            if tightness <= least {
+                (kinds, best, least) = (swapped, jobs, tightness);
             }
         }
-        best
+        Some(best)
     }
 
     /// Decides for each resource, independently, whether the job states a requirement.

@@ -1,7 +1,7 @@
 //! Workloads drawn from the distributions of the papers, with their grids.
 //!
 //! - [`Aria`]: P3's 1000 jobs on 500 nodes that differ in hardware and system.
-//! - [`Desktop`]: P4's 5000 jobs on 1000 desktop computers with several cores.
+//! - [`Desktop`]: P4's jobs on 1000 desktop computers with several cores.
 //! - [`Grid5000Like`]: 82 days of parallel jobs on 5000 equal nodes, with the load that P1 reports.
 //!
 //! Each is a set of parameters; the defaults are the paper's. The same parameters and seed give the same jobs on every
@@ -22,7 +22,8 @@ mod draw;
 mod grid5000;
 
 pub use aria::{Aria, Beyond, Drift, actual_run_time};
-pub use desktop::{Desktop, Variety};
+pub(crate) use desktop::CYCLE;
+pub use desktop::{Desktop, Drawing, Variety};
 pub use grid5000::Grid5000Like;
 
 use gridweave_core::resource::{Dimensions, Requirement};

@@ -5,7 +5,8 @@ use toml::Value;
 use gridweave_core::resource::Speed;
 
 use super::generate::{
-    Aria, Desktop, Drift, GenerateError, Grid5000Like, Infeasible, Variety, actual_run_time,
+    Aria, Desktop, Drawing, Drift, GenerateError, Grid5000Like, Infeasible, Variety,
+    actual_run_time,
 };
 use super::*;
 use crate::grid::{Grid, Mixed};
@@ -71,7 +72,7 @@ fn the_same_seed_gives_the_same_jobs_on_every_machine() {
     };
     let (workload, grid) = with_deadlines.generate(1).unwrap();
     assert_eq!(digest(&workload, &grid), GOLDEN_ARIA);
-    let (workload, grid) = Desktop::default().generate(1).unwrap();
+    let (workload, grid) = each_by_itself().generate(1).unwrap();
     assert_eq!(digest(&workload, &grid), GOLDEN_DESKTOP);
     let (workload, grid) = Grid5000Like::default().generate(1).unwrap();
     assert_eq!(digest(&workload, &grid), GOLDEN_GRID5000_LIKE);
@@ -235,9 +236,54 @@ fn aria_profiles_follow_the_published_shares() {
     assert!((mean(speeds) / 1e6 - 1.5).abs() < 0.01);
 }
 
+/// P4's 5000 jobs, each drawn by itself.
+fn each_by_itself() -> Desktop {
+    Desktop {
+        jobs: 5000,
+        draw: Drawing::Independent,
+        ..Desktop::default()
+    }
+}
+
+#[test]
+fn a_steady_workload_has_the_load_that_it_says_and_repeats_its_jobs() {
+    for seed in [1, 2] {
+        let (workload, grid) = Desktop {
+            mean_gap: Span::from_secs(2),
+            ..Desktop::default()
+        }
+        .generate(seed)
+        .unwrap();
+        let grid = mixed(grid);
+        assert_eq!(infeasible(&workload, &grid), 0);
+        let cores = grid.dimensions.named("cores").unwrap();
+        let taken = |job: usize| workload.requirements[job].value(cores).unwrap();
+        let jobs = workload.jobs.iter().enumerate();
+        let work: f64 = jobs
+            .map(|(job, it)| taken(job) as f64 * it.run_time.as_micros() as f64)
+            .sum();
+        let room: f64 = grid.nodes.iter().map(|node| node.work_rate(cores)).sum();
+        let load = work / room / (workload.jobs.len() as f64 * 2e6);
+        assert!((load - 0.925).abs() < 0.001, "{load}");
+        for job in 0..2500 {
+            let again = job + 2500;
+            assert_eq!(workload.requirements[job], workload.requirements[again]);
+            assert_eq!(workload.jobs[job].run_time, workload.jobs[again].run_time);
+            assert!(taken(job) <= 2);
+        }
+        let gaps = |from: usize| {
+            let pairs = workload.jobs[from..from + 2500].windows(2);
+            pairs
+                .map(|pair| pair[1].at - pair[0].at)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(gaps(0), gaps(2500));
+    }
+}
+
 #[test]
 fn desktop_jobs_and_nodes_are_as_the_paper_says() {
-    let (workload, grid) = Desktop::default().generate(9).unwrap();
+    let (workload, grid) = each_by_itself().generate(9).unwrap();
     let grid = mixed(grid);
     assert_eq!((workload.jobs.len(), grid.nodes.len()), (5000, 1000));
     assert_eq!(infeasible(&workload, &grid), 0);
@@ -272,7 +318,7 @@ fn desktop_kinds_are_few_if_clustered_and_many_if_mixed() {
             node_variety,
             job_variety,
             constraint_ratio: 1.0,
-            ..Desktop::default()
+            ..each_by_itself()
         };
         let (workload, grid) = parameters.generate(10).unwrap();
         let nodes: std::collections::HashSet<_> = mixed(grid)
@@ -295,7 +341,7 @@ fn desktop_resources_are_named_as_often_as_the_ratio_says() {
         let parameters = Desktop {
             constraint_ratio: ratio,
             infeasible: Infeasible::Keep,
-            ..Desktop::default()
+            ..each_by_itself()
         };
         let (workload, grid) = parameters.generate(11).unwrap();
         let memory = mixed(grid).dimensions.named("memory").unwrap();

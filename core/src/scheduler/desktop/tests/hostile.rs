@@ -26,6 +26,8 @@ fn status(rng: &mut Xoshiro256PlusPlus) -> Shared<Status> {
         queue_len: rng.below(u32::MAX),
         running: rng.below(3),
         head_passed: rng.below(3),
+        least: waiting,
+        oldest: [None, Some(Time::ZERO), Some(Time::MAX)][rng.index(3)],
         speed: Speed::BASELINE,
     })
 }
@@ -315,6 +317,8 @@ fn a_status_above_the_configured_most_is_ignored() {
         queue_len: 0,
         running: 0,
         head_passed: 0,
+        least: Capability::none(),
+        oldest: None,
         speed: Speed::BASELINE,
     };
     let before = network.nodes[&id(0)].known.get(id(1)).copied();

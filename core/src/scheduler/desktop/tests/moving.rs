@@ -8,6 +8,7 @@ use crate::scaled;
 fn with(scheduling: Scheduling) -> Config {
     Config {
         scheduling,
+        style: Style::Literal,
         searches_again: 0,
         pull_hops: 0,
         probes: 0,
@@ -475,7 +476,8 @@ fn a_job_from_the_asked_neighbour_answers_the_pull() {
     let unreachable = Event::Unreachable { to: id(76) };
     assert_eq!(asked(&mut network, unreachable), []);
     assert!(!network.nodes[&id(0)].has_no_pending_pull());
-    arrive(&mut network, job(9, 1, 1), 1);
+    // It takes all cores, so that no other is asked for.
+    arrive(&mut network, job(9, 4, 1), 1);
     assert!(network.nodes[&id(0)].has_no_pending_pull());
 }
 
@@ -716,4 +718,74 @@ fn a_round_pulls_to_balance_before_it_pulls_to_start() {
         let told = has_none(&mut network, 1, 2);
         assert_eq!(pulls(sends(&mut network, told)), []);
     }
+}
+
+/// Two nodes of four cores that act at once.
+fn prompt() -> Network {
+    let config = Config {
+        style: Style::Prompt,
+        ..with(Scheduling::internode(Direction::Pull))
+    };
+    Network::new(config, &[(4, 16), (4, 16)])
+}
+
+#[test]
+fn a_changed_status_is_told_at_once_but_not_twice_in_a_second() {
+    let mut network = prompt();
+    network.now += Span::from_secs(2);
+    arrive(&mut network, job(1, 1, 1), 0);
+    let told = |sent: Vec<(NodeId, Message<3>)>| {
+        let statuses = sent.into_iter().filter_map(|(to, message)| match message {
+            Message::Overlay { status, .. } => Some((to, status?.get().running)),
+            _ => None,
+        });
+        statuses.collect::<Vec<_>>()
+    };
+    network.now += Span::from_secs(2);
+    let ends = network.end_of(id(0), 1);
+    assert_eq!(told(sends(&mut network, ends)), [(id(1), 0)]);
+    arrive(&mut network, job(2, 1, 1), 0);
+    let early = Event::Timer(Timer::News);
+    assert_eq!(told(sends(&mut network, early.clone())), []);
+    network.now += Span::from_secs(1);
+    assert_eq!(told(sends(&mut network, early.clone())), [(id(1), 1)]);
+    network.now += Span::from_secs(1);
+    assert_eq!(told(sends(&mut network, early)), [], "nothing has changed");
+}
+
+#[test]
+fn a_node_with_room_pulls_as_soon_as_it_hears_of_a_waiting_job_that_may_fit() {
+    let mut network = prompt();
+    let news = |from: u64, needs: u64, status: &Shared<Status>| Event::Message {
+        from: id(from),
+        message: Message::Overlay {
+            message: can::Message::Ping,
+            status: Some(Shared::new(Status {
+                least: Capability::none().with(dimension("cores"), needs),
+                ..*status.get()
+            })),
+        },
+    };
+    let status = with_queue(&mut network, 1);
+    assert_eq!(asked(&mut network, news(71, 5, &status)), [], "too large");
+    assert_eq!(asked(&mut network, news(72, 4, &status)), [id(72)]);
+    assert_eq!(
+        asked(&mut network, news(73, 4, &status)),
+        [],
+        "one at a time"
+    );
+    // A peer that rejects is asked again only after news of it.
+    let reject = |from: u64, needs: u64| Event::Message {
+        from: id(from),
+        message: Message::PullReject {
+            status: Shared::new(Status {
+                least: Capability::none().with(dimension("cores"), needs),
+                ..*status.get()
+            }),
+        },
+    };
+    assert_eq!(asked(&mut network, reject(72, 4)), [id(73)]);
+    assert_eq!(asked(&mut network, reject(73, 4)), []);
+    assert_eq!(asked(&mut network, news(72, 4, &status)), []);
+    assert_eq!(asked(&mut network, news(72, 3, &status)), [id(72)]);
 }

@@ -120,7 +120,7 @@ fn an_unsupported_job_is_refused_with_its_reason() {
 #[test]
 fn free_nodes_come_first_then_nodes_that_can_start_the_job_beside_others() {
     let literal = Config {
-        preference: Preference::Free,
+        style: Style::Literal,
         ..config()
     };
     let mut network = Network::new(literal, &[(4, 16), (8, 32), (2, 8)]);
