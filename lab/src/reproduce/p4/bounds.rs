@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{OURS, Planned, Scheme, Setup, counted};
 use crate::experiment::InputError;
 use crate::grid::Grid;
-use crate::reproduce::{Cell, Finished, Part, Report, Sample, Table, part};
+use crate::reproduce::{Cell, Finished, Part, Report, Rules, Sample, Table, part};
 use crate::schedulers::{PassingName, SchedulingName};
 use gridweave_core::time::Time;
 
@@ -109,17 +109,21 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 (true, PassingName::Bounded) => Cell::exact(64.0, 0),
                 _ => Cell::Empty,
             };
-            table.push([
-                name.into(),
-                title.into(),
-                sample.mean_of_some(0, &mean),
-                sample.mean_of_some(0, &part(0.99)),
-                sample.mean_of_some(0, &part(1.0)),
-                count("most_passed"),
-                bound,
-                count("most_waiting"),
-                count("balanced"),
-            ]);
+            let rules = if is_ours { Rules::Ours } else { Rules::Other };
+            table.push_by(
+                rules,
+                [
+                    name.into(),
+                    title.into(),
+                    sample.mean_of_some(0, &mean),
+                    sample.mean_of_some(0, &part(0.99)),
+                    sample.mean_of_some(0, &part(1.0)),
+                    count("most_passed"),
+                    bound,
+                    count("most_waiting"),
+                    count("balanced"),
+                ],
+            );
         }
     }
     let notes = [
