@@ -163,7 +163,7 @@ pub enum InputError {
     },
     /// The scheduler cannot use nodes that differ.
     #[error(
-        "{0} needs a grid of equal nodes; use central-greedy, aria or desktop for nodes that differ"
+        "{0} needs a grid of equal nodes; use central-fcfs, central-greedy, central-bounded, aria or desktop for nodes that differ"
     )]
     MixedGrid(Scheduler),
     /// A partition cuts off a node that does not exist.

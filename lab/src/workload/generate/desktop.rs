@@ -304,7 +304,7 @@ impl JobKinds {
                 }
             }
         }
-        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all.sort_by_key(|kind| kind.0);
         all.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             if same {

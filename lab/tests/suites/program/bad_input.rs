@@ -118,7 +118,7 @@ fn bad_input_is_one_line_and_leaves_nothing_behind() {
         ),
         (
             "compare --workload desktop --schedulers random",
-            "choose from central-greedy",
+            "choose from central-fcfs, central-greedy, central-bounded",
         ),
         ("run --out file", "file"),
         ("run --out file/below", "file"),
