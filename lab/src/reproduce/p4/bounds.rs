@@ -34,7 +34,7 @@ const CLASSES: [Class; 3] = [
     ("one core, most nodes", |cores, able| {
         cores < 2 && able >= 0.2
     }),
-    ("two cores, most nodes", |cores, able| {
+    ("several cores, most nodes", |cores, able| {
         cores >= 2 && able >= 0.2
     }),
     ("fewer than a fifth of the nodes", |_, able| able < 0.2),

@@ -28,9 +28,10 @@ const MEMORIES: [u64; LEVELS] = [1, 2, 4, 8];
 const DISKS: [u64; LEVELS] = [50, 100, 200, 400];
 /// Cores of nodes, as in P4.
 const CORES: [u64; LEVELS] = [1, 2, 4, 8];
-/// Cores of jobs in a steady workload. Jobs that need four cores or more starve under a scan of the whole queue: a node
-/// never has so many free at once while smaller jobs take each, so waits would grow for as long as jobs come.
-const FEW_CORES: [u64; LEVELS] = [1, 1, 2, 2];
+/// Cores of jobs in a steady workload. Jobs that need eight cores, or many that need four, starve under a scan of the
+/// whole queue: a node never has so many free at once while smaller jobs take each, so waits would grow for as long as
+/// jobs come.
+const FEW_CORES: [u64; LEVELS] = [1, 1, 2, 4];
 
 section! {
     /// The parameters of P4's workloads.
@@ -85,9 +86,9 @@ words! {
     pub enum Drawing {
         /// So that waits are the same at all times. There are equally many nodes of each kind, and kinds of jobs swap
         /// resources until the nodes that can run a kind are not busier than all others, in cores, memory or disk. Nodes
-        /// have twice the memory and disk of their level. Jobs need at most two cores; any speed will do for those that
-        /// need two. Each hundred jobs have the same mixture of kinds and of run times, and the first 2,500 jobs come
-        /// again and again, with the same gaps.
+        /// have twice the memory and disk of their level. Jobs need at most four cores; any speed will do for those that
+        /// need more than one. Each hundred jobs have the same mixture of kinds and of run times, and the first 2,500
+        /// jobs come again and again, with the same gaps.
         #[default]
         Steady = "steady",
         /// Each by itself. Load and kinds are what they happen to be.
@@ -156,8 +157,8 @@ impl Values {
         }
     }
 
-    /// A job of two cores in a steady workload runs on nodes of any speed: a scan of the whole queue keeps the fast ones
-    /// full of smaller jobs.
+    /// A job of two or four cores in a steady workload runs on nodes of any speed: a scan of the whole queue keeps the
+    /// fast ones full of smaller jobs.
     fn anywhere_if_wide(self) -> Self {
         match self.cores {
             0 | 1 => self,
@@ -260,8 +261,8 @@ fn quantile(position: u32, count: u32) -> u64 {
 const TIGHT: f64 = 1.001;
 const MOST_SWAPS: u32 = 2000;
 
-/// The part of a node that jobs can use if they do not fit together without rest: jobs of two cores, and jobs that need
-/// memory or disk.
+/// The part of a node that jobs can use if they do not fit together without rest: jobs of several cores, and jobs that
+/// need memory or disk.
 const USABLE: f64 = 0.8;
 
 /// How many jobs in a row have the same mixture of kinds and of run times.

@@ -269,8 +269,8 @@ fn a_steady_workload_has_the_load_that_it_says_and_repeats_its_jobs() {
             let again = job + 2500;
             assert_eq!(workload.requirements[job], workload.requirements[again]);
             assert_eq!(workload.jobs[job].run_time, workload.jobs[again].run_time);
-            assert!(taken(job) <= 2);
         }
+        assert_eq!((0..2500).map(taken).max(), Some(4));
         let gaps = |from: usize| {
             let pairs = workload.jobs[from..from + 2500].windows(2);
             pairs
