@@ -469,6 +469,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             candidates.retain(|candidate| candidate.interval.start() <= from);
             // One searcher that finds nothing does not mean that there is nothing.
             if candidates.is_empty() && (earliest.is_some() || request.round > 1) {
+                // A grid may be too small for a job and the nodes that it avoids: the next search asks for fewer.
+                request.unwilling.clear();
                 self.expect(job, earliest, cx);
                 self.wait(job, cx);
                 return;

@@ -123,6 +123,45 @@ fn one_searcher_that_finds_nothing_fails_no_job_that_waits() {
 }
 
 #[test]
+fn a_job_that_waits_avoids_a_node_only_until_a_search_in_vain() {
+    let wanted = |did: Effects| -> Vec<u32> {
+        let counts = did.into_iter().filter_map(|did| match did {
+            Send(_, Message::Search { wanted, .. }) => Some(wanted.count),
+            _ => None,
+        });
+        counts.collect()
+    };
+    for later in [not_found(2, 1), found(2, 6000, 1, &[4, 5])] {
+        let mut bench = patient();
+        bench.submit(7, 1);
+        bench.hear(1, found(1, 60, 1, &[5]));
+        bench.hear(2, not_found(1, 8));
+        let refused = Vote::Refused {
+            attempt: attempt(1, 1),
+            reason: commit::Refused::NotAccepted,
+            next_free: None,
+        };
+        let next = |bench: &mut Bench, mut did: Effects| loop {
+            did = searches(did);
+            if !did.is_empty() {
+                break did;
+            }
+            did = bench.ring();
+        };
+        let did = bench.vote(5, refused);
+        let sent = next(&mut bench, did);
+        let [Send(searcher, _)] = sent[..] else {
+            panic!("one neighbour searches for a job that waits: {sent:?}");
+        };
+        assert_eq!(wanted(sent), [2], "for the job and the node that refused");
+        let did = bench.hear(searcher, later);
+        // A grid of two has no third node.
+        let sent = next(&mut bench, did);
+        assert_eq!(wanted(sent), [1]);
+    }
+}
+
+#[test]
 fn a_job_that_comes_too_late_each_time_waits() {
     let mut bench = patient();
     bench.submit(7, 2);
