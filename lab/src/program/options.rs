@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use crate::config::{Config, Source};
 use crate::lasting::Lasting;
 use crate::outcome::Estimates;
+use crate::reproduce::{p1, p2, p3, p4};
 use crate::schedulers::Scheduler;
 use crate::torture::Fault;
 use crate::workload::{AboveCap, Cap, Parallel, TargetLoad, Transform, Window, WorkUnit};
@@ -104,7 +105,7 @@ pub(super) enum Action {
         costs: bool,
     },
     /// Make the tables and figures of a paper, published beside measured
-    #[command(after_help = REPRODUCE_HELP)]
+    #[command(after_help = reproduce_help())]
     Reproduce {
         /// Which paper, or all one after the other
         #[arg(value_parser = ["p1", "p2", "p3", "p4", "all"], required_unless_present_any = ["stale", "records"])]
@@ -182,12 +183,6 @@ How time and memory grow with nodes, with exponents:
   gridweave sweep benches/scale.toml --costs";
 
 const REPRODUCE_HELP: &str = "\
-Parts of p1: fig4, fig5, fig6, table1, poll, table2, table3, forward, baselines, estimates,
-             delay, loss, churn, scale.
-Parts of p2: fig1, soonest, spread, traffic, latency, windows, estimates, delay, loss, churn.
-Parts of p3: fig1 to fig10, overlays, faults, trace (which needs --trace).
-Parts of p4: fig3, light, fig4, fig5, varieties, literal, sensitivity, residues, faults.
-
 Files in the output folder:
   PAPER.json   all numbers, published and measured, and the digests of all runs
   PAPER/*.csv  a table or the data of a figure each
@@ -203,6 +198,18 @@ Examples:
   gridweave reproduce p3 --runs 10 --page docs/results/p3.md
   gridweave reproduce --stale docs/results
   gridweave reproduce --records docs/results/records --into README.md,docs/results/performance.md";
+
+/// The parts of all papers, and what else a user of `reproduce` wants to know.
+fn reproduce_help() -> String {
+    let parts = [
+        ("p1", p1::PAPER.part_names()),
+        ("p2", p2::PAPER.part_names()),
+        ("p3", p3::PAPER.part_names()),
+        ("p4", p4::PAPER.part_names()),
+    ];
+    let parts = parts.map(|(paper, names)| format!("Parts of {paper}: {}\n", names.join(", ")));
+    format!("{}\n{REPRODUCE_HELP}", parts.concat())
+}
 
 /// What to make of a paper, and from which inputs.
 #[derive(Args, Clone, Debug)]

@@ -124,6 +124,11 @@ impl<S> Paper<S> {
         }
     }
 
+    /// The names of its parts, in the order in which they are shown.
+    pub(crate) fn part_names(&self) -> Vec<&'static str> {
+        self.parts.iter().map(|part| part.name).collect()
+    }
+
     /// All runs of all parts.
     #[cfg(test)]
     fn planned(&self, setup: &S) -> Vec<Planned> {
