@@ -214,7 +214,8 @@ impl Axis {
             true => (least, most),
             false => (0.0, 1.0),
         };
-        let logarithmic = least > 0.0 && most / least > LOGARITHMIC;
+        // A share is easier to read from 0 to 100 % than by its order of magnitude.
+        let logarithmic = least > 0.0 && most > 1.0 && most / least > LOGARITHMIC;
         let least = match upwards && !logarithmic {
             true => least.min(0.0),
             false => least,
@@ -327,6 +328,12 @@ mod tests {
         assert_eq!(axis.marks(), [10.0, 100.0]);
         assert_eq!(short(1_500_000.0), "1.5M");
         assert_eq!(short(0.25), "0.25");
+    }
+
+    #[test]
+    fn shares_are_drawn_from_zero() {
+        let axis = Axis::of([1e-5, 0.9].into_iter(), true, 100.0);
+        assert_eq!((axis.least, axis.logarithmic), (0.0, false));
     }
 
     #[test]

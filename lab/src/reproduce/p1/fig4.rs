@@ -136,7 +136,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     for (trace, sample) in TRACES.into_iter().zip(samples) {
         for row in &sample.first().series {
             series.push([
-                trace.name().into(),
+                trace.title().into(),
                 Cell::exact(row.time / 86_400.0, 3),
                 Cell::exact(row.requested_utilization, 4),
                 Cell::exact(row.effective_utilization, 4),
@@ -173,7 +173,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             .judge(&table, 0, "correlation with demand there"),
     ];
     let chart = Chart::of(&series, &["trace"], "day", "effective")
-        .axes("day", "effective utilisation, as a part")
+        .axes("day", "share of all nodes that work")
         .named("p1-fig4", "effective utilisation over time");
     Report::new([table, series], &notes, setup.size.caveat())
         .judged(findings)
