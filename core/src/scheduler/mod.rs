@@ -8,7 +8,8 @@
 //! | [`aria`] | one site for each job, offered by sites that keep their own policies, and moved while it waits |
 //! | [`desktop`] | some cores of one node for each job, found in a space of what nodes have, and moved while it waits |
 //!
-//! The [`desk`] is the common part of the schedulers that reserve time ([`asap`], [`criteria`]).
+//! The [`desk`] is the common part of the schedulers that reserve time ([`asap`], [`criteria`]). [`agent`] builds nodes
+//! of all four as `gridweave-node` has them.
 //!
 //! # Example
 //! A grid of one node, which gets a job, runs it, and tells its user. All schedulers take these commands and give these
@@ -55,6 +56,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "wire")]
+pub mod agent;
 pub mod aria;
 pub mod asap;
 mod bootstrap;

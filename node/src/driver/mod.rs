@@ -9,12 +9,10 @@ mod again;
 mod input;
 mod jobs;
 mod requests;
-mod scheduler;
 #[cfg(test)]
 mod tests;
 
 pub use input::{Inbox, Input, Inputs, NotTaken};
-pub use scheduler::{AriaNode, AsapNode, CriteriaNode, DesktopNode, Scheduler, Setup};
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,6 +23,7 @@ use gridweave_core::id::{JobId, NodeId, OrganisationId};
 use gridweave_core::job::{Assignment, Command, Failure, News, Notice, Outcome, Refusal, Survival};
 use gridweave_core::machine::{Effect, Event, Host};
 use gridweave_core::mentions::Mentions;
+use gridweave_core::scheduler::agent::{Scheduler, Setup};
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::{self, Framed, Stored};
 use rand::rngs::StdRng;

@@ -7,13 +7,13 @@ use gridweave_core::id::{Epoch, UserId};
 use gridweave_core::job::{Payload, Submitter};
 use gridweave_core::overlay::cyclon;
 use gridweave_core::schedule::Attempt;
+use gridweave_core::scheduler::agent::{AsapNode, Distance, Times};
 use gridweave_core::scheduler::asap;
 use gridweave_core::time::Interval;
 use rand::SeedableRng;
 
 use super::*;
 use crate::control::{Again, Request, Submission};
-use crate::settings::{Distance, Length, Times};
 use crate::store::Owner;
 
 /// What was sent, and how many commits there had been by then.
@@ -102,8 +102,8 @@ struct Bench {
 
 type Node = Driver<AsapNode, Log, Programs>;
 
-fn short(millis: u64) -> Option<Length> {
-    Some(Length(Span::from_millis(millis)))
+fn short(millis: u64) -> Option<Span> {
+    Some(Span::from_millis(millis))
 }
 
 impl Bench {

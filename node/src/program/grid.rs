@@ -7,12 +7,13 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use gridweave_core::id::OrganisationId;
+use gridweave_core::scheduler::agent::Distance;
 use gridweave_core::time::Span;
 use serde::{Deserialize, Serialize};
 
 use super::{Done, Failure, Init, Invite, input, other};
 use crate::identity::{Authority, NewNode, is_name};
-use crate::settings::{Distance, FILE, Grid, Introducer, Length, Scheduler, Settings, Times};
+use crate::settings::{FILE, Grid, Introducer, Length, Scheduler, Settings, Times};
 
 /// The file of a grid.
 const GRID: &str = "grid.toml";

@@ -22,10 +22,11 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use gridweave_core::scheduler::agent::Distance;
 
 use crate::control::Again;
 use crate::executor::{enter, supervise};
-use crate::settings::{Distance, Scheduler};
+use crate::settings::Scheduler;
 use crate::store::Store;
 
 /// Where the folder of a node is, if neither `--folder` nor `GRIDWEAVE_NODE` says so.

@@ -8,6 +8,9 @@ use std::thread;
 use gridweave_core::id::NodeId;
 use gridweave_core::mentions::Mentions;
 use gridweave_core::scheduler::Introducers;
+use gridweave_core::scheduler::agent::{
+    AriaNode, AsapNode, CriteriaNode, DesktopNode, Scheduler as Run, Setup,
+};
 use gridweave_core::wire::{Framed, Stored};
 use nix::fcntl::{Flock, FlockArg};
 use rand::SeedableRng;
@@ -20,10 +23,7 @@ use tracing::{error, info};
 use super::{Done, Failure, input, other};
 use crate::clock::Clock;
 use crate::control::{Elsewhere, serve, socket_of};
-use crate::driver::{
-    AriaNode, AsapNode, CriteriaNode, DesktopNode, Driver, Inbox, Input, Inputs, Parts,
-    Scheduler as Run, Setup,
-};
+use crate::driver::{Driver, Inbox, Input, Inputs, Parts};
 use crate::executor::{Processes, Site};
 use crate::observe::{Events, Metrics, serve_web, start_log};
 use crate::policy::admission;
@@ -61,7 +61,7 @@ fn setup(node: &Node, introducers: Option<Introducers>) -> Setup {
         organisation: identity.organisation,
         admission: admission(identity.organisation, &settings.policy.organisations),
         distance: settings.grid.distance,
-        times: settings.times,
+        times: settings.times.into(),
         cores: NonZeroU32::new(cores).unwrap_or(NonZeroU32::MIN),
         memory: settings.jobs.memory.unwrap_or_else(gigabytes),
         accelerators: settings.jobs.accelerators,

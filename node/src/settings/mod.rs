@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use gridweave_core::id::NodeId;
+use gridweave_core::scheduler::agent::{self, Distance};
 use serde::{Deserialize, Serialize};
 
 use crate::identity::number;
@@ -87,17 +88,6 @@ pub enum Scheduler {
     Desktop,
 }
 
-/// How far the nodes of a grid are from each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Distance {
-    /// A local network.
-    #[default]
-    Lan,
-    /// A wide-area network.
-    Wan,
-}
-
 /// Times of the protocols.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -118,6 +108,22 @@ pub struct Times {
     pub max_skew: Option<Length>,
     /// How often a waiting job is searched for again.
     pub improve: Option<Length>,
+}
+
+impl From<Times> for agent::Times {
+    fn from(times: Times) -> Self {
+        let span = |given: Option<Length>| given.map(|Length(span)| span);
+        Self {
+            slot: span(times.slot),
+            lead: span(times.lead),
+            commit_lead: span(times.commit_lead),
+            margin: span(times.margin),
+            lease: span(times.lease),
+            silence: span(times.silence),
+            max_skew: span(times.max_skew),
+            improve: span(times.improve),
+        }
+    }
 }
 
 /// How jobs run here.

@@ -1,29 +1,90 @@
-//! The four schedulers, and how a node of each is built.
+//! The four schedulers with the constants and rules of `gridweave-node`, and how an agent builds a node of each.
+//!
+//! Agents form one grid only if their nodes are of one type: the room for links, the policy and the dimensions are the
+//! same everywhere. A host that takes them from here, in whatever language its programs are, can talk to
+//! `gridweave-node`. A host with a grid of its own can build its nodes as it likes, and needs nothing of this.
+//!
+//! ```
+//! use core::num::NonZeroU32;
+//! use gridweave_core::admission::Admission;
+//! use gridweave_core::id::{NodeId, OrganisationId};
+//! use gridweave_core::scheduler::agent::{AsapNode, Distance, Scheduler, Setup, Times};
+//! # use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+//! # let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+//!
+//! let setup = Setup {
+//!     me: NodeId::new(1),
+//!     introducers: None,
+//!     organisation: OrganisationId::new(0),
+//!     admission: Admission::All,
+//!     distance: Distance::Lan,
+//!     times: Times::default(),
+//!     cores: NonZeroU32::new(8).unwrap(),
+//!     memory: 32,
+//!     accelerators: 0,
+//!     most: [64, 1024, 8],
+//! };
+//! let node = AsapNode::build(&setup, &mut rng)?;
+//! assert_eq!(node.neighbours(), 0);
+//! # Ok::<(), gridweave_core::config::ConfigError>(())
+//! ```
 
-use std::num::NonZeroU32;
+use core::num::NonZeroU32;
 
-use gridweave_core::admission::{Admission, Attributes, Stated};
-use gridweave_core::commit::{self, Permission, Selective};
-use gridweave_core::config::ConfigError;
-use gridweave_core::few::Few;
-use gridweave_core::id::{JobId, NodeId, OrganisationId};
-use gridweave_core::job::{Command, Demand, Job, Notice, Submitter};
-use gridweave_core::machine::Machine;
-use gridweave_core::mentions::Mentions;
-use gridweave_core::profile::Profile;
-use gridweave_core::queue::{Policy as QueuePolicy, SiteQueue};
-use gridweave_core::rand_core::Rng;
-use gridweave_core::resource::{Capability, Dimensions, Kind, Requirement, Speed};
-use gridweave_core::scheduler::aria::{Aria, Membership, Serves, Site};
-use gridweave_core::scheduler::asap::Asap;
-use gridweave_core::scheduler::criteria::{Criteria, OnlyStandard};
-use gridweave_core::scheduler::desktop::{self, Desktop, Equipment};
-use gridweave_core::scheduler::{Bootstrap, Introducers, aria, asap, criteria};
-use gridweave_core::shared::Shared;
-use gridweave_core::time::Span;
-use gridweave_core::wire::{Framed, Kind as MessageKind, Stored};
+use crate::admission::{Admission, Attributes, Stated};
+use crate::commit::{self, Permission, Selective};
+use crate::config::ConfigError;
+use crate::few::Few;
+use crate::id::{JobId, NodeId, OrganisationId};
+use crate::job::{Command, Demand, Job, Notice, Submitter};
+use crate::machine::Machine;
+use crate::mentions::Mentions;
+use crate::profile::Profile;
+use crate::queue::{Policy as QueuePolicy, SiteQueue};
+use crate::resource::{Capability, Dimensions, Kind, Requirement, Speed};
+use crate::scheduler::aria::{Aria, Membership, Serves, Site};
+use crate::scheduler::asap::Asap;
+use crate::scheduler::criteria::{Criteria, OnlyStandard};
+use crate::scheduler::desktop::{self, Desktop, Equipment};
+use crate::scheduler::{Bootstrap, Introducers, aria, asap, criteria};
+use crate::shared::Shared;
+use crate::time::Span;
+use crate::wire::{Framed, Kind as MessageKind, Stored};
+use rand_core::Rng;
 
-use crate::settings::{Distance, Length, Times};
+/// How far the nodes of a grid are from each other.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Distance {
+    /// A local network.
+    #[default]
+    Lan,
+    /// A wide-area network.
+    Wan,
+}
+
+/// Times of the protocols. Those that are `None` are the network's: `Config::LAN` and `Config::WAN` of the scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Times {
+    /// Jobs start at multiples of this, and get multiples of it.
+    pub slot: Option<Span>,
+    /// From a search to the start of a job.
+    pub lead: Option<Span>,
+    /// From the commit of a job to its start.
+    pub commit_lead: Option<Span>,
+    /// How much longer a job may run than it says.
+    pub margin: Option<Span>,
+    /// For how long a job runs on without a word of the node where it was submitted.
+    pub lease: Option<Span>,
+    /// How long a node may be silent, as while its agent is restarted, before it counts as lost: 15 s by default.
+    pub silence: Option<Span>,
+    /// The largest difference of two clocks.
+    pub max_skew: Option<Span>,
+    /// How often a waiting job is searched for again.
+    pub improve: Option<Span>,
+}
 
 /// What a node is built from.
 #[derive(Clone, Debug)]
@@ -89,7 +150,7 @@ where
 
     /// The most bytes of a message.
     fn most_bytes() -> usize {
-        MessageKind::largest(Self::Message::KINDS).saturating_add(gridweave_core::wire::HEADER)
+        MessageKind::largest(Self::Message::KINDS).saturating_add(crate::wire::HEADER)
     }
 }
 
@@ -112,26 +173,26 @@ const SILENCE: Span = Span::from_secs(15);
 /// The most jobs that wait in the queue of an `aria` node.
 const QUEUE: usize = 1024;
 
-fn or(given: Option<Length>, otherwise: Span) -> Span {
-    given.map_or(otherwise, |Length(span)| span)
-}
-
 fn bootstrap(setup: &Setup) -> Bootstrap {
     setup.introducers.map_or(Bootstrap::Alone, Bootstrap::Join)
 }
 
 fn commit(config: commit::Config, times: &Times) -> commit::Config {
     let permission = match times.lease {
-        Some(Length(lease)) => Permission::Renewed(lease),
+        Some(lease) => Permission::Renewed(lease),
         None => config.permission,
     };
-    let silence = or(times.silence, SILENCE);
+    let silence = times.silence.unwrap_or(SILENCE);
     let once = (config.retry + config.jitter).as_micros().max(1);
-    let retries = (silence.as_micros() / once).clamp(1, 255);
+    let retries = silence
+        .as_micros()
+        .checked_div(once)
+        .unwrap_or(0)
+        .clamp(1, 255);
     commit::Config {
         retries: u8::try_from(retries).unwrap_or(u8::MAX),
-        lead: or(times.commit_lead, config.lead),
-        max_skew: or(times.max_skew, config.max_skew),
+        lead: times.commit_lead.unwrap_or(config.lead),
+        max_skew: times.max_skew.unwrap_or(config.max_skew),
         permission,
         ..config
     }
@@ -154,10 +215,10 @@ impl Scheduler for AsapNode {
         };
         let times = &setup.times;
         let config = asap::Config {
-            slot: or(times.slot, config.slot),
-            lead: or(times.lead, config.lead),
-            margin: or(times.margin, config.margin),
-            improve: times.improve.map(|Length(span)| span).or(config.improve),
+            slot: times.slot.unwrap_or(config.slot),
+            lead: times.lead.unwrap_or(config.lead),
+            margin: times.margin.unwrap_or(config.margin),
+            improve: times.improve.or(config.improve),
             commit: commit(config.commit, times),
             ..config
         };
@@ -198,10 +259,10 @@ impl Scheduler for CriteriaNode {
         };
         let times = &setup.times;
         let config = criteria::Config {
-            slot: or(times.slot, config.slot),
-            lead: or(times.lead, config.lead),
-            margin: or(times.margin, config.margin),
-            improve: times.improve.map(|Length(span)| span).or(config.improve),
+            slot: times.slot.unwrap_or(config.slot),
+            lead: times.lead.unwrap_or(config.lead),
+            margin: times.margin.unwrap_or(config.margin),
+            improve: times.improve.or(config.improve),
             coordinates: criteria::Coordinates::Learned(Default::default()),
             commit: commit(config.commit, times),
             ..config
@@ -244,8 +305,8 @@ impl Scheduler for AriaNode {
             Distance::Wan => aria::Config::WAN,
         };
         let config = aria::Config {
-            lease: or(setup.times.lease, config.lease),
-            max_skew: or(setup.times.max_skew, config.max_skew),
+            lease: setup.times.lease.unwrap_or(config.lease),
+            max_skew: setup.times.max_skew.unwrap_or(config.max_skew),
             ..config
         };
         let (named, serves) = match &setup.admission {
