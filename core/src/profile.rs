@@ -79,8 +79,8 @@ pub struct Profile {
     pub free: Interval,
     /// Anything else that the hosts of the grid agree on, such as a price.
     pub note: u32,
-    /// The delay within which there are about as many idle nodes as it may have links to near ones, in microseconds
-    /// rounded up; a small one means a dense place. `None` if it knows too few nodes, or does not tell.
+    /// The delay to the farthest of its links to near nodes, in microseconds rounded up, larger if some of these are
+    /// busy; a small one means a dense place. `None` if it knows too few idle nodes, or does not tell.
     pub radius: Option<NonZeroU32>,
     /// What it has, and whose jobs it admits.
     pub stated: Stated,

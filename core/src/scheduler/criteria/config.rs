@@ -31,8 +31,8 @@ pub struct Config {
     pub reach: u16,
     /// How many iterations a job has, `tau` in the paper (PROTOCOLS F6).
     pub iterations: u16,
-    /// How many of the densest places that it has heard of a node remembers and tells. Every second iteration of a job
-    /// that wants near nodes begins at one of them; with zero none does, as in the paper.
+    /// How many of the densest places that it has heard of a node remembers and tells. Iterations of a job that wants near
+    /// nodes begin at one of them and in the middle of the best placement, in turn; with zero none does, as in the paper.
     pub dense: u8,
     /// How many iterations of a job may be under way at the same time; the paper allows it in a footnote.
     pub parallel: u8,

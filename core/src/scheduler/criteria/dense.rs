@@ -2,14 +2,16 @@
 //! several of them.
 //!
 //! The links of a helper overlay of near nodes tell a node how dense its own place is: the nearer its farthest link, the
-//! denser ([`Profile::radius`]). Busy nodes are of no use, so they do not count. Nodes tell their radius in their profiles, and each message of the random overlay names
-//! a few of the densest places that its sender knows.
+//! denser ([`Profile::radius`]). Busy nodes are of no use, so a place where some are counts as less dense. Nodes tell their
+//! radius in their profiles, and each message of the random overlay names a few of the densest places that its sender
+//! knows.
 //!
 //! A liar may claim any radius at any place. It can fill what others remember, so only every second iteration of a job
-//! begins at a dense place, and at each place one. A place whose links do not bear out its radius is forgotten.
+//! begins at a dense place, and at each place one. A place whose links do not bear out its radius is forgotten, and the
+//! iteration begins at the next one.
 
 use alloc::vec::Vec;
-use core::num::NonZeroU32;
+use core::num::{NonZeroU32, NonZeroU64};
 
 use super::message::Descriptor;
 use super::{Catalogue, Config, Criteria, Helper};
@@ -108,7 +110,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         if most == 0 {
             return;
         }
-        let max_age = self.config.helper.max_age;
+        let max_age = self.config.helper.max_age.min(OLDEST_WORD);
         for place in &mut self.dense {
             place.age = place.age.saturating_add(cycles);
         }
@@ -125,13 +127,16 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         densest(known, Self::most_dense(&self.config))
     }
 
-    /// Forgets a place if the links that its node tells are not as near as it claimed.
-    pub(super) fn verify_place(&mut self, own: &Descriptor, links: &[Descriptor], now: Time) {
+    /// Forgets a place if the links that its node tells are not as near as it claimed, or not as idle. Returns whether it
+    /// was forgotten.
+    pub(super) fn is_refuted(&mut self, own: &Descriptor, links: &[Descriptor], now: Time) -> bool {
         let seen = radius_of(&own.profile, links, now);
+        let before = self.dense.len();
         self.dense.retain(|place| {
             let twice = place.radius.saturating_mul(TWICE);
             place.node != own.id || seen.is_some_and(|seen| seen <= twice)
         });
+        self.dense.len() < before
     }
 
     /// Forgets the place of a node that does not answer.
@@ -140,11 +145,16 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
     }
 }
 
+/// How many cycles old word of a place may be: twice as many as it takes to reach all of a million nodes. Word that jobs
+/// have come to a place since does not travel, for the place is not dense any more.
+const OLDEST_WORD: u16 = 20;
+
 /// The radius of a place changes while word of it travels.
 const TWICE: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
-/// The delay from a node to the farthest of its links. If some of them are busy now or later, the delay within which there
-/// are as many that are not, when all delays around are like these: it grows with the square root of the number.
+/// The delay from a node to the farthest of its links, if all of them are idle. The fewer are, the larger it is, by the
+/// square of their share: jobs take the midst of a place first, so that idle nodes beside busy ones are at its edge, with
+/// few others behind them.
 fn radius_of(own: &Profile, links: &[Descriptor], now: Time) -> Option<NonZeroU32> {
     let delay = |link: &Descriptor| own.coordinate.latency(link.profile.coordinate);
     let micros = links.iter().map(delay).max()?.as_micros().max(1);
@@ -152,10 +162,9 @@ fn radius_of(own: &Profile, links: &[Descriptor], now: Time) -> Option<NonZeroU3
         let free = link.profile.free;
         free.start() <= now && free.end() == Time::MAX
     };
-    let idle = links.iter().filter(is_idle).count();
-    if idle == 0 {
-        return None;
-    }
-    let wider = micros as f64 * libm::sqrt(links.len() as f64 / idle as f64);
-    NonZeroU32::new(libm::ceil(wider) as u32)
+    let square = |count: usize| (count as u64).saturating_mul(count as u64);
+    let idle = square(links.iter().filter(is_idle).count());
+    let all = micros.saturating_mul(square(links.len()));
+    let wider = all.div_ceil(NonZeroU64::new(idle)?.get());
+    NonZeroU32::new(u32::try_from(wider).unwrap_or(u32::MAX))
 }

@@ -37,6 +37,8 @@ pub(super) struct Expedition {
     /// The nodes to ask, with their ranks; the next one is the last.
     frontier: Vec<((u64, u64), NodeId)>,
     asked: Vec<Asked>,
+    /// How often it may still begin anew, at another dense place: zero when it has asked more than its first node.
+    turns: u8,
     /// Whether it waits for its guide to name the first node.
     is_guided: bool,
     /// Nodes that have answered without being asked for random links. They are asked for them when no other node is
@@ -95,6 +97,8 @@ pub(super) struct Found {
 pub(super) enum First {
     /// At this node, which is asked first.
     Node(NodeId),
+    /// At this node, which is said to be in a dense place, or is in the middle of the best placement.
+    Good(NodeId),
     /// At a random link of this guide.
     KnownTo(NodeId),
 }
@@ -121,6 +125,19 @@ impl Expedition {
         if self.discover(first) {
             self.frontier.push(((0, 0), first));
         }
+    }
+
+    /// Begins anew at another node, when only its first one has answered. That answer is kept.
+    fn turn_to(&mut self, first: NodeId) {
+        self.turns = self.turns.saturating_sub(1);
+        self.frontier.clear();
+        self.discovered.clear();
+        self.guides.clear();
+        self.detours.clear();
+        if let Order::Nearest(_, nearest_to) = &mut self.order {
+            *nearest_to = None;
+        }
+        self.begin_at(first);
     }
 
     /// Has these nodes asked as well, before all others.
@@ -295,6 +312,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             discovered: Vec::new(),
             frontier: Vec::new(),
             asked: Vec::new(),
+            turns: 0,
             is_guided: false,
             guides: VecDeque::new(),
             topping_up: false,
@@ -306,6 +324,11 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         expedition.include(own);
         match first {
             First::Node(first) => {
+                expedition.begin_at(first);
+                self.go_on(job, expedition, cx)
+            }
+            First::Good(first) => {
+                expedition.turns = self.config.dense;
                 expedition.begin_at(first);
                 self.go_on(job, expedition, cx)
             }
@@ -484,8 +507,14 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         } else {
             self.note(&job, &mut expedition, asked, own.clone(), schedule, links);
         }
-        if Some(asked.0) == self.config.number(Helper::Proximity).map(Through::Helper) {
-            self.verify_place(&own, links.as_slice(), cx.now());
+        let is_near = Some(asked.0) == self.config.number(Helper::Proximity).map(Through::Helper);
+        let is_refuted = is_near && self.is_refuted(&own, links.as_slice(), cx.now());
+        if expedition.turns > 0 {
+            // Only the first node has answered: the next one is asked after it.
+            match is_refuted.then(|| self.next_place(id)).flatten() {
+                Some(next) => expedition.turn_to(next),
+                None => expedition.turns = 0,
+            }
         }
         let step = self.go_on(&job, expedition, cx);
         self.take_step(&job, step, cx);

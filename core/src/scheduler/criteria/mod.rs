@@ -25,8 +25,9 @@
 //! - An iteration begins at a node of the view where no iteration has begun; when there is none, at a node further away
 //!   (PROTOCOLS F7). Along random links it goes breadth first (F1). Along the links of a helper it always asks the node
 //!   nearest to the first one (F2), for the earliest start the one that is free soonest, but along [`Helper::Remoteness`] breadth first: far from a far node may be near.
-//! - For a job that wants near nodes, every second iteration begins at the densest place that this node has heard of and
-//!   where no iteration of the job has begun ([`Config::dense`]). In the paper none does.
+//! - For a job that wants near nodes, iterations begin in turn at the densest place that this node has heard of, where
+//!   none of the job has begun, and in the middle of the best placement ([`Config::dense`]). If the links of a place are not as near and as idle as
+//!   was said, the iteration begins at the next one. In the paper none does.
 //! - An iteration ends when it has found alpha·J nodes that are free for the job at once (J for the earliest start), or
 //!   [`Config::breadth`] for each wanted one. In the paper ([`Config::PAPER`]) busy nodes count as well.
 //! - A job that wants the earliest start and cannot start at once waits without a placement, and an iteration follows every

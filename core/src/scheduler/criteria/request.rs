@@ -15,6 +15,7 @@ use crate::commit::{Candidate, Policy};
 use crate::id::{JobId, NodeId};
 use crate::job::{Criterion, Demand, Job, News, Notice, Refusal};
 use crate::machine::Context;
+use crate::profile::Coordinate;
 use crate::rng::Choose;
 use crate::schedule::Snapshot;
 use crate::scheduler::Bootstrap;
@@ -103,6 +104,8 @@ struct Placement {
     nodes: Vec<NodeId>,
     /// Nodes that can stand in for one of its own, best last.
     spares: Vec<NodeId>,
+    /// The node in the middle of it; `None` if the profiles of its nodes are not known.
+    middle: Option<NodeId>,
 }
 
 impl Placement {
@@ -303,6 +306,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             interval: Interval::starting(placement.start, length).ok()?,
             nodes: placement.nodes,
             spares: Vec::new(),
+            middle: None,
         })
     }
 
@@ -466,12 +470,14 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
     }
 
-    /// Where the next iteration begins: every second one at the densest place where none has begun, if the job wants near
-    /// nodes; others at a node of the view where none has begun, else at a link of a neighbour.
+    /// Where the next iteration begins. If the job wants near nodes: at the densest place where none has begun, and in the
+    /// middle of the best placement, in turn. Others begin at a node of the view where none has begun, else at a link of a
+    /// neighbour.
     fn first_node(&mut self, job: &Job, cx: &mut dyn Context<Self>) -> First {
         let me = self.me;
         let view: Vec<NodeId> = self.overlay.view().ids().to_vec();
-        let is_near = self.config.exploration == Exploration::Proactive
+        let is_near = self.config.dense > 0
+            && self.config.exploration == Exploration::Proactive
             && helper_for(&self.catalogue, job.criterion) == Some(Helper::Proximity);
         let places = if is_near {
             self.dense_places()
@@ -485,12 +491,16 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             .expeditions
             .len()
             .saturating_add(usize::from(request.ended));
-        let is_dense = turn % 2 == 0;
+        let best = request.has.as_ref().and_then(|place| place.middle);
         let tried = &mut request.tried;
-        let mut places = places.iter().map(|place| place.node);
-        if is_dense && let Some(first) = places.find(|node| !tried.contains(node)) {
-            tried.push(first);
-            return First::Node(first);
+        let mut good: Vec<NodeId> = match turn % 2 {
+            0 => places.iter().map(|place| place.node).collect(),
+            _ => best.filter(|_| is_near).into_iter().collect(),
+        };
+        good.retain(|node| !tried.contains(node));
+        if let Some(first) = good.first() {
+            tried.push(*first);
+            return First::Good(*first);
         }
         let fresh: Vec<NodeId> = view
             .iter()
@@ -505,6 +515,16 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             Some(guide) => First::KnownTo(*guide),
             None => First::Node(me),
         }
+    }
+
+    /// The densest place where no iteration of the job has begun.
+    pub(super) fn next_place(&mut self, job: JobId) -> Option<NodeId> {
+        let places = self.dense_places();
+        let tried = &mut self.request_mut(job)?.tried;
+        let mut places = places.iter().map(|place| place.node);
+        let next = places.find(|node| !tried.contains(node))?;
+        tried.push(next);
+        Some(next)
     }
 
     /// A random link of the guide where no iteration of the job has begun; else the guide itself.
@@ -679,11 +699,13 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         let named = |at: &u32| nodes.get(*at as usize).copied();
         let interval = Interval::starting(selection.start, length);
         let chosen = selection.chosen.iter();
+        let members = chosen.clone().filter_map(|at| found.get(*at as usize));
         Ok(Placement {
             cost: Some(Cost(selection.cost)),
             interval: interval.map_err(|_| NoSelection::NoCommonStart)?,
             nodes: chosen.filter_map(named).collect(),
             spares: spares.iter().rev().filter_map(named).collect(),
+            middle: middle(members.copied()),
         })
     }
 
@@ -769,6 +791,25 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
         }
         any
     }
+}
+
+/// The node nearest to the centroid of some.
+fn middle<'a>(members: impl Iterator<Item = &'a Found> + Clone) -> Option<NodeId> {
+    let points = members
+        .clone()
+        .map(|found| found.profile.coordinate.point.map(i64::from));
+    let count = i64::try_from(points.clone().count()).ok()?;
+    let sum = points.fold([0_i64; Coordinate::DIMENSIONS], |mut sum, point| {
+        for (sum, part) in sum.iter_mut().zip(point) {
+            *sum = sum.saturating_add(part);
+        }
+        sum
+    });
+    let mean = sum.map(|sum| sum.checked_div(count).unwrap_or_default() as i32);
+    let centroid = Coordinate::at(mean);
+    let distance = |found: &&Found| found.profile.coordinate.distance(centroid);
+    let nearest = members.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    nearest.map(|found| found.node)
 }
 
 /// How far an iteration without a placement came.

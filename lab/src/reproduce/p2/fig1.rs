@@ -4,7 +4,7 @@ use gridweave_core::scheduler::criteria::Helper;
 use gridweave_core::select::Closest;
 
 use super::emulation::{self, CONTENDERS, ITERATIONS, SHOWN, found, ours};
-use super::{Setting, Setup, busy, reference};
+use super::{Setting, Setup, reference};
 use crate::reproduce::chart::Chart;
 use crate::reproduce::{
     Cell, Claim, Figures, Finding, Making, Measured, Part, Report, Rules, Table,
@@ -21,8 +21,8 @@ pub(super) const FIG1: Part<Setup> = Part {
     },
 };
 
-/// The cases of a setting: the centralised references, each contender, our rules, and these on a grid that is half busy.
-const CASES: usize = emulation::CASES + 2;
+/// The cases of a setting: the centralised references, each contender, and our rules.
+const CASES: usize = emulation::CASES + 1;
 const OURS: usize = emulation::CASES;
 
 fn setting(setup: &Setup, number: usize) -> Setting {
@@ -35,7 +35,6 @@ fn cases(setup: &Setup) -> Vec<String> {
         let Setting { nodes, job } = setting(setup, number);
         let title = match number % CASES {
             OURS => "our rules",
-            half_busy if half_busy > OURS => "our rules, half busy",
             contender => CONTENDERS
                 .get(contender)
                 .map_or("centralised", |known| known.title),
@@ -52,7 +51,6 @@ fn measure(setup: &Setup, number: usize, seed: u64, monitor: &Monitor) -> Figure
     let config = match CONTENDERS.get(which) {
         Some(contender) => contender.config(Helper::Proximity),
         None if which == OURS => ours(),
-        None if which > OURS => return Ok(busy::found(&profiles, job, seed, monitor)),
         None => {
             let bred = reference::genetic(&profiles, job, &Closest, seed).unwrap_or(f64::NAN);
             let bound = reference::bound(&profiles, job).unwrap_or(f64::NAN);
@@ -73,18 +71,13 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
         "cost / that of the centralised genetic algorithm",
         "nodes | job | protocol | iteration | ratio",
     );
-    let mut full = Table::unpublished(
-        "fig1-busy",
-        "our rules on a grid that is half busy: cost / the stronger bound over the nodes that are free, after iterations",
-        "nodes | job | busy % | 1 | 2 | 5 | 10",
-    );
     let mut references = Table::unpublished(
         "fig1-references",
         "the centralised schedules: sums of distances to the centroid, in milliseconds",
         "nodes | job | genetic | bound | genetic / bound",
     );
     for (setting, measured) in setup.settings().iter().zip(measured.chunks_exact(CASES)) {
-        let [contenders @ .., centralised, own, half_busy] = measured else {
+        let [contenders @ .., centralised, own] = measured else {
             continue;
         };
         let millis = |number| centralised.mean_of(1, &|figures| Some(figures.get(number)? / 1e3));
@@ -108,19 +101,12 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
                 data.push(row);
             }
         }
-        let mut row = setting.cells();
-        row.push(half_busy.mean_of(0, &|figures| Some(figures.get(busy::SHARE)? * 100.0)));
-        row.extend(
-            busy::SHOWN.map(|iteration| half_busy.ratio(iteration - 1, half_busy, busy::BOUND)),
-        );
-        full.push_by(Rules::Ours, row);
     }
     let notes = [
         "published: curves only, without numbers; the proactive protocol is close to the centralised schedule after few iterations, and always below the basic one",
         "the centralised genetic algorithm runs on all nodes until 200 generations bring nothing, five times; where it costs more than the bound it is a weak reference, and a ratio below 1 to it means just that",
         "the bound: the nearest of each node, the best of these improved until nothing gets better; still a schedule, and so no less than the optimum",
-        "our rules: searches begin at the densest places that nodes have heard of and at random nodes in turn; busy nodes do not count; and all else that is not in the paper",
-        "half busy: other jobs for near nodes, up to as large, came before and have half of the nodes when the job must start",
+        "our rules: searches begin at the densest places that nodes have heard of and in the middle of the best placement in turn; busy nodes do not count; and all else that is not in the paper",
         &setup.whereabouts(),
     ];
     let findings: Vec<Finding> = setup
@@ -138,7 +124,7 @@ fn report(setup: &Setup, measured: &[Measured]) -> Report {
             &format!("cost / centralised: {job} of {nodes} nodes"),
         )
     });
-    Report::new([table, full, references, data], &notes, setup.caveat())
+    Report::new([table, references, data], &notes, setup.caveat())
         .judged(findings)
         .drawn(charts)
 }

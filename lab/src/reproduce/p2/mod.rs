@@ -45,6 +45,7 @@ pub(crate) const PAPER: Paper<Setup> = Paper {
     facts: |setup| generated(setup.size),
     parts: &[
         fig1::FIG1,
+        busy::BUSY,
         soonest::SOONEST,
         spread::SPREAD,
         traffic::TRAFFIC,

@@ -47,8 +47,8 @@ section! {
         pub breadth: u8 = 64,
         /// The most nodes that a search finds for the sake of `breadth`.
         pub reach: u16 = 1000,
-        /// How many of the densest places nodes remember and tell: every second search for near nodes begins at one of
-        /// them. With 0 none does, as in P2.
+        /// How many of the densest places nodes remember and tell: searches for near nodes begin at one of them and in the
+        /// middle of the best placement, in turn. With 0 none does, as in P2.
         pub dense: u8 = 6,
         /// How many searches there are for a job.
         pub iterations: u16 = 5,

@@ -110,13 +110,35 @@ fn busy_nodes_make_a_place_less_dense() {
     bench.unreachable(1);
     bench.unreachable(4);
     bench.cycle();
-    // One of two is idle: 2000 microseconds by the square root of two.
+    // One of two is idle: 2000 microseconds by the square of two.
     let own = bench.machine().profile().radius.map(NonZeroU32::get);
-    assert_eq!(own, Some(2829));
+    assert_eq!(own, Some(8000));
 }
 
-/// Answers all questions with a node that is busy for ever; the links of 9 are 8 and 10, which are near. Returns the
-/// nodes that are asked first in each iteration.
+#[test]
+fn an_iteration_turns_to_the_next_place_if_the_first_one_is_not_dense() {
+    let places = [place(20, 400), place(9, 300), place(40, 700)];
+    let config = Config { dense: 3, ..DENSE };
+    let mut bench = hearing(config, &places);
+    let did = bench.obey(Command::submit(wanting(2, Criterion::Closest)));
+    let through = Through::Helper(0);
+    assert_eq!(did.last(), Some(&Send(9, look(1, through))));
+    // Its links are far; 20 has none. Both places are forgotten, and nodes that were named there are not asked.
+    bench.hears(9, seen(1, 9, &[], &[80, 90]), [Send(20, look(1, through))]);
+    bench.hears(20, seen(1, 20, &[], &[]), [Send(40, look(1, through))]);
+    // 40 is in a dense place, so its links are asked.
+    let near = [41, 39].map(|node| Send(node, look(1, through)));
+    let did = bench.hear(40, seen(1, 40, &[], &[41, 39]));
+    assert!(near.contains(&did[0]), "{did:?}");
+    assert!(
+        !told(&mut bench, 5)
+            .iter()
+            .any(|(node, _)| [9, 20].contains(node))
+    );
+}
+
+/// Answers all questions with a node that is busy for ever, and whose links are the two beside it. Returns the nodes that
+/// are asked first in each iteration.
 fn firsts(bench: &mut Bench, did: &Effects) -> Vec<u64> {
     let question = |did: &Did| match did {
         Send(to, Message::Look { look, through }) => Some((look.0, *to, *through)),
@@ -129,7 +151,8 @@ fn firsts(bench: &mut Bench, did: &Effects) -> Vec<u64> {
         if firsts.iter().all(|(known, _)| *known != number) {
             firsts.push((number, node));
         }
-        let did = bench.hear(node, seen(number, node, &[busy(0, 90_000)], &[]));
+        let links = [node.saturating_sub(1), node + 1];
+        let did = bench.hear(node, seen(number, node, &[busy(0, 90_000)], &links));
         waiting.extend(did.iter().filter_map(question));
     }
     firsts.into_iter().map(|(_, node)| node).collect()
@@ -137,7 +160,7 @@ fn firsts(bench: &mut Bench, did: &Effects) -> Vec<u64> {
 
 #[test]
 fn every_second_iteration_for_near_nodes_begins_at_the_densest_place_where_none_has_begun() {
-    let places = [place(20, 400), place(9, 300)];
+    let places = [place(20, 1400), place(9, 1300)];
     let near = |config| {
         let mut bench = hearing(config, &places);
         let did = bench.obey(Command::submit(wanting(1, Criterion::Closest)));
@@ -163,6 +186,30 @@ fn every_second_iteration_for_near_nodes_begins_at_the_densest_place_where_none_
         !begun.iter().any(|first| [9, 20].contains(first)),
         "{begun:?}"
     );
+}
+
+#[test]
+fn the_iteration_after_one_at_a_dense_place_begins_in_the_middle_of_the_best_placement() {
+    for (dense, best) in [(2, true), (0, false)] {
+        let config = Config { dense, ..DENSE };
+        let mut bench = hearing(config, &[place(9, 40_000)]);
+        let did = bench.obey(Command::submit(wanting(3, Criterion::Closest)));
+        let [.., Send(first, Message::Look { look: one, .. })] = &did[..] else {
+            panic!("one node is asked first: {did:?}");
+        };
+        bench.hear(*first, seen(one.0, *first, &[], &[30, 31, 33, 39, 38]));
+        for node in [30, 31, 33, 39] {
+            bench.hear(node, seen(one.0, node, &[], &[]));
+        }
+        let first_attempt = attempt(1, 1);
+        bench.hear(38, seen(one.0, 38, &[], &[]));
+        // 31 is in the middle of 30 to 33.
+        let did = bench.agree(&[30, 31, 33], first_attempt);
+        let begun = did
+            .iter()
+            .any(|did| matches!(did, Send(31, Message::Look { .. })));
+        assert_eq!(begun, best, "{did:?}");
+    }
 }
 
 #[test]
