@@ -1,15 +1,20 @@
 //! Results as a table on the terminal.
 
+use std::collections::BTreeSet;
+
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{Cell, CellAlignment, Table};
 
-use crate::results::{Distribution, Estimate, Jobs, Summary};
+use crate::results::{Estimate, Jobs, Organisation, Summary};
 
 /// The most organisations that are drawn for each scheduler; `summary.json` has all.
 const MOST_ORGANISATIONS: usize = 16;
 
 /// A number from a summary, in the unit of its column; `None` if the run has none.
 type Figure = fn(&Summary) -> Option<f64>;
+
+/// The same of one organisation.
+type OfOrganisation = fn(&Organisation) -> Option<f64>;
 
 /// A column: its name, its number of digits, and its figure.
 struct Column(&'static str, usize, Figure);
@@ -64,39 +69,38 @@ impl Line<'_> {
     }
 }
 
-/// Draws the waits of the first seeds by organisation; nothing if there are fewer than two.
+/// Draws the jobs of each organisation, as means over the seeds; nothing if there are fewer than two organisations.
 pub(super) fn draw_organisations(lines: &[Line<'_>]) -> Option<String> {
-    let runs = || {
-        let runs = lines.iter().filter_map(|line| {
-            let first = line.summaries.first()?;
-            Some((line.name.as_str(), &first.organisations))
-        });
-        runs.filter(|(_, organisations)| organisations.len() > 1)
-    };
-    runs().next()?;
+    const COLUMNS: [(&str, OfOrganisation); 5] = [
+        ("submitted", |of| Some(of.submitted as f64)),
+        ("ran", |of| Some(of.ran as f64)),
+        ("rejected", |of| Some(of.rejected as f64)),
+        ("mean wait s", |of| Some(of.wait?.mean)),
+        ("p95 wait s", |of| Some(of.wait?.p95)),
+    ];
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
-    let names = ["scheduler", "organisation", "submitted", "ran", "rejected"];
-    table.set_header(names.into_iter().chain(["mean wait s", "p95 wait s"]));
+    let names = COLUMNS.map(|(name, _)| name);
+    table.set_header(["scheduler", "organisation"].into_iter().chain(names));
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    for (name, organisations) in runs() {
-        for (number, organisation) in organisations.iter().take(MOST_ORGANISATIONS) {
-            let wait = |figure: fn(&Distribution) -> f64| match &organisation.wait {
-                Some(wait) => format!("{:.0}", figure(wait)),
-                None => "-".into(),
-            };
-            let mut row = vec![Cell::new(name), right(number.to_string())];
-            let counts = [
-                organisation.submitted,
-                organisation.ran,
-                organisation.rejected,
-            ];
-            row.extend(counts.map(|count| right(count.to_string())));
-            row.extend([wait(|wait| wait.mean), wait(|wait| wait.p95)].map(right));
-            table.add_row(row);
+    for line in lines {
+        let of_seeds = || line.summaries.iter().map(|seed| &seed.organisations);
+        let numbers: BTreeSet<u32> = of_seeds().flat_map(|of| of.keys().copied()).collect();
+        for number in numbers.iter().take(MOST_ORGANISATIONS) {
+            let mut row = vec![Cell::new(&line.name), right(number.to_string())];
+            row.extend(COLUMNS.map(|(_, figure)| {
+                let own = of_seeds().filter_map(|of| figure(of.get(number)?));
+                match own.collect::<Vec<f64>>().as_slice() {
+                    [] => right("-".into()),
+                    figures => right(format!("{:.0}", Estimate::of(figures))),
+                }
+            }));
+            if numbers.len() > 1 {
+                table.add_row(row);
+            }
         }
     }
-    Some(table.to_string())
+    (!table.is_empty()).then(|| table.to_string())
 }
 
 /// Draws the lines. Columns of zeros are left out, except those that are always shown.

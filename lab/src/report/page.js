@@ -35,6 +35,8 @@ function overviewOf(contest) {
   const part = el('div', {});
   if (contest.tracks.length === 1 && DATA.kind === 'run' && typeof contest.tracks[0].summary.seed === 'number') part.append(facts(contest.tracks[0]));
   else part.append(el('p', {}, `${contest.title}. Seed ${seedsOf(contest)}.`), summaryTable(contest));
+  const organisations = organisationTable(contest);
+  if (organisations) part.append(el('p', {}, 'By organisation:'), organisations);
   return part;
 }
 

@@ -70,6 +70,19 @@ function summaryTable(contest) {
   return table(columns, rows);
 }
 
+/// The jobs of each organisation in each run; nothing if no run has several.
+function organisationTable(contest) {
+  const of = track => Object.entries(track.summary.organisations || {});
+  const tracks = contest.tracks.filter(track => of(track).length > 1);
+  if (tracks.length === 0) return null;
+  const columns = ['submitted', 'ran', 'rejected'].map(name => [name, [name], plain]);
+  const shown = [...columns, ['mean wait', ['wait', 'mean'], lasting], ['95 % waited at most', ['wait', 'p95'], lasting]];
+  const rows = tracks.flatMap(track => of(track).map(([name, own]) => [
+    el('span', {}, key(numbers.get(track.name)), track.name), name, ...shown.map(([, path, text]) => figure(own, path, text)),
+  ]));
+  return table([['run', true], ['organisation', false], ...shown.map(([name]) => [name, false])], rows);
+}
+
 /// What is known about a single run, as large numbers.
 function facts(track) {
   const list = el('dl', { class: 'facts' });
