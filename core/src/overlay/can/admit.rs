@@ -69,7 +69,9 @@ impl<const D: usize> Member<D> {
                 }
             }
             (Hop::To(next), Some(hops)) => {
-                if !self.passes_on(joiner, point, MOST_JOINS) {
+                // Only a request that has been passed on can go round. Any number of nodes may join through one.
+                let is_first = from == joiner.id;
+                if !is_first && !self.passes_on(joiner, point, MOST_JOINS, cx.now()) {
                     return;
                 }
                 self.meet(joiner.id);

@@ -59,8 +59,10 @@ pub(super) struct Member<const D: usize> {
     /// When it next tries to leave, if it is to leave.
     pub leave_due: Time,
     pub promises: Promises,
-    /// The searches and join requests that it passed on since the last beat.
+    /// The searches and join requests that it passed on since the last beat, or lately if beats are rare.
     pub passed_on: Vec<(Name, Point<D>)>,
+    /// When it passed on the first of them.
+    pub passed_since: Time,
 }
 
 /// What becomes of a member after an event.
@@ -145,6 +147,7 @@ impl<const D: usize> Member<D> {
             leave_due: Time::ZERO,
             promises: Promises::default(),
             passed_on: Vec::new(),
+            passed_since: Time::ZERO,
         }
     }
 

@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 
 use super::Can;
+use super::config::Config;
 use super::member::Member;
 use super::message::{Entry, Message, Name};
 use super::peers::Neighbour;
@@ -11,16 +12,20 @@ use super::space::Point;
 use crate::id::NodeId;
 use crate::machine::Context;
 use crate::rng::Choose;
+use crate::time::{Span, Time};
 
 /// Through how many nodes a node searches for an unknown neighbour.
 const SOUGHT: usize = 4;
 
-/// How many searches a node passes on between two beats. Usually there are few. But if liars made nodes wrong about
-/// each other's zones, searches go round, and become more on their way.
+/// How many searches a node passes on between two beats, or in a [`SPELL`]. Usually there are few. But if liars made
+/// nodes wrong about each other's zones, searches go round, and become more on their way.
 pub(super) const MOST_SEARCHES: usize = 64;
 
-/// How many join requests and searches a node passes on between two beats: many may join through one node.
+/// How many join requests and searches a node passes on between two beats, or in a [`SPELL`]: many may join at once.
 pub(super) const MOST_JOINS: usize = 512;
+
+/// The time for which these limits hold if beats are rarer. A grid with a beat in an hour grows as fast as any other.
+const SPELL: Span = Config::DEFAULT.period;
 
 /// Where a message for a point is to be sent next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -107,8 +112,21 @@ impl<const D: usize> Member<D> {
         );
     }
 
-    /// Whether to pass on a search or a join request: each once between two beats, up to a limit. Its origin retries.
-    pub(super) fn passes_on(&mut self, seeker: Name, point: Point<D>, most: usize) -> bool {
+    /// Whether to pass on a search or a join request: each once between two beats or in a [`SPELL`], up to a limit. Its
+    /// origin retries.
+    pub(super) fn passes_on(
+        &mut self,
+        seeker: Name,
+        point: Point<D>,
+        most: usize,
+        now: Time,
+    ) -> bool {
+        if now >= self.passed_since + SPELL {
+            self.passed_on.clear();
+        }
+        if self.passed_on.is_empty() {
+            self.passed_since = now;
+        }
         let is_new = !self.passed_on.contains(&(seeker, point));
         let passes = is_new && self.passed_on.len() < most;
         if passes {
@@ -136,7 +154,9 @@ impl<const D: usize> Member<D> {
                 self.learn(&seeker, cx);
                 self.introduce_to(&seeker, cx);
             }
-            (Hop::To(next), Some(hops)) if self.passes_on(seeker.name, point, MOST_SEARCHES) => {
+            (Hop::To(next), Some(hops))
+                if self.passes_on(seeker.name, point, MOST_SEARCHES, cx.now()) =>
+            {
                 self.meet(id);
                 cx.send(
                     next,

@@ -406,7 +406,17 @@ fn a_search_is_passed_on_once_between_two_beats_up_to_a_limit() {
         assert_eq!(passed_on(wish(number), Time::ZERO), 1);
         assert_eq!(passed_on(wish(number), Time::ZERO), 0);
     }
-    assert_eq!(passed_on(wish(search::MOST_JOINS), Time::ZERO), 0);
+    let last = wish(search::MOST_JOINS);
+    assert_eq!(passed_on(last.clone(), Time::ZERO), 0);
+    // A request that comes from the joiner itself cannot go round.
+    let Event::Message { message, .. } = last.clone() else {
+        unreachable!("it is a message")
+    };
+    let from = id(10_000 + search::MOST_JOINS as u64);
+    assert_eq!(passed_on(Event::Message { from, message }, Time::ZERO), 1);
+    // However rare beats are, the limit holds for ten seconds. The next beat is due after another period.
+    let later = Time::ZERO + Config::DEFAULT.period.times(2);
+    assert_eq!(passed_on(last, later), 1);
 }
 
 /// The farewells of a node that has these contacts on disk, and then hears these messages.
