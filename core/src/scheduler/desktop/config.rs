@@ -20,6 +20,8 @@ pub struct Config {
     pub probes: u8,
     /// Whether nodes act as soon as they hear news, or as P4 is written.
     pub style: Style,
+    /// In which one habit nodes are of the other style, if in any: to measure what it brings.
+    pub except: Option<Habit>,
     /// Which jobs may pass others, and which may move.
     pub scheduling: Scheduling,
     /// How often a job may be passed.
@@ -74,6 +76,23 @@ pub enum Style {
     /// pulls asks the neighbour with the job that came first, if one may fit, and may get several. A search ends with the
     /// best node seen on its way, and prefers the fastest node that can start the job.
     Prompt,
+}
+
+/// What nodes of [`Style::Prompt`] do and those of [`Style::Literal`] do not.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Habit {
+    /// Telling neighbours a changed status at once.
+    Tell,
+    /// Acting at once on what neighbours tell.
+    Act,
+    /// Giving a node that pulls several jobs, and pulling from farther nodes as long as that brings jobs.
+    Several,
+    /// Pulling the job that came first, if one may fit, and not from the longest queue what fills the node best.
+    Oldest,
+    /// Searching at once for another node for a job that has to wait where a search placed it.
+    Seek,
+    /// Comparing all nodes that a search has seen on its way, and taking the fastest node that can start the job.
+    Compare,
 }
 
 /// Which side asks for the move of a waiting job.
@@ -138,6 +157,7 @@ impl Config {
             stopping: 100,
             probes: 2,
             style: Style::Prompt,
+            except: None,
             scheduling: Scheduling::balanced(Direction::Pull),
             passing: Passing::AtMost(64),
             residues: Residues::Balloons,
@@ -189,6 +209,11 @@ impl Config {
             resend: Some(Span::from_millis(250)),
             ..Self::new(most)
         }
+    }
+
+    /// Whether nodes have this habit.
+    pub(super) fn has(&self, habit: Habit) -> bool {
+        (self.style == Style::Prompt) != (self.except == Some(habit))
     }
 
     /// Refuses values that cannot work together, or in a space of `D` dimensions.

@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 
 use super::message::{Errand, Merit, Merits, Message, MoveTo, Quest, Trail, Turn, Wanted};
 use super::status::Status;
-use super::{Config, Desktop, Residues, Shared, Style, space};
+use super::{Config, Desktop, Habit, Residues, Shared, space};
 use crate::custody::{Candidates, Command};
 use crate::id::{JobId, NodeId};
 use crate::job::Job;
@@ -213,10 +213,10 @@ impl<const D: usize> Desktop<D> {
             return;
         }
         let needs = self.needs(job.get());
-        let before = match self.config.style {
+        let before = match self.config.has(Habit::Compare) {
             // Only the last node and its neighbours are candidates, unless none of them can run the job.
-            Style::Literal => core::mem::take(&mut trail.best),
-            Style::Prompt => Merits::default(),
+            false => core::mem::take(&mut trail.best),
+            true => Merits::default(),
         };
         self.see_candidates(job.get().id, &needs, &mut trail);
         if trail.best.best().is_none() {
@@ -281,7 +281,7 @@ impl<const D: usize> Desktop<D> {
         cx: &mut dyn Context<Self>,
     ) -> Option<NodeId> {
         let found = trail.best.best().copied();
-        let is_settled = wanted == Wanted::Sooner || self.config.style == Style::Literal;
+        let is_settled = wanted == Wanted::Sooner || !self.config.has(Habit::Compare);
         if trail.hops == 0 || is_settled && found.is_some_and(|merit| merit.turn < Turn::Later) {
             return None;
         }
@@ -342,7 +342,7 @@ impl<const D: usize> Desktop<D> {
             Turn::Later
         };
         let speed = u64::from(status.speed.as_millionths().get());
-        let is_fastest = self.config.style == Style::Prompt;
+        let is_fastest = self.config.has(Habit::Compare);
         let (turn, load) = match turn {
             // Of equally fast nodes the fullest, so that larger jobs find room at the others.
             Turn::Free | Turn::Beside if is_fastest => {

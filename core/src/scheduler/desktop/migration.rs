@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::message::{Message, MoveTo};
 use super::running::carry;
 use super::status::Status;
-use super::{Desktop, Direction, Shared, Style};
+use super::{Desktop, Direction, Habit, Shared};
 use crate::custody::{Candidates, Command};
 use crate::id::{JobId, NodeId};
 use crate::machine::Context;
@@ -369,11 +369,9 @@ impl<const D: usize> Desktop<D> {
         let others = self.known.iter().filter(|(id, status)| {
             status.queue_len > 0 && !self.migration.is_barred(*id, now, round)
         });
-        let donor = match self.config.style {
-            Style::Literal => {
-                others.max_by(|a, b| a.1.queue_len.cmp(&b.1.queue_len).then(b.0.cmp(&a.0)))
-            }
-            Style::Prompt => {
+        let donor = match self.config.has(Habit::Oldest) {
+            false => others.max_by(|a, b| a.1.queue_len.cmp(&b.1.queue_len).then(b.0.cmp(&a.0))),
+            true => {
                 let (dimensions, passed) = (self.dimensions(), self.queue.head_passed());
                 let oldest = |status: &Status| status.oldest.unwrap_or(Time::MAX);
                 others
@@ -393,7 +391,7 @@ impl<const D: usize> Desktop<D> {
 
     /// Acts on the new status of a neighbour at once: pulls a job that waits there, or offers one that waits here.
     pub(super) fn on_news(&mut self, from: NodeId, cx: &mut dyn Context<Self>) {
-        if self.config.style == Style::Literal {
+        if !self.config.has(Habit::Act) {
             return;
         }
         self.migration.barred.remove(&from);
@@ -465,9 +463,9 @@ impl<const D: usize> Desktop<D> {
         asker: &Status,
         cx: &mut dyn Context<Self>,
     ) -> usize {
-        let most = match self.config.style {
-            Style::Literal => 1,
-            Style::Prompt => MOST_GIVEN,
+        let most = match self.config.has(Habit::Several) {
+            false => 1,
+            true => MOST_GIVEN,
         };
         let mut asker = *asker;
         for given in 0..most {
@@ -487,7 +485,7 @@ impl<const D: usize> Desktop<D> {
 
     /// The waiting job that best fills what the asker has free; if nodes are prompt, the first one that fits.
     pub(super) fn job_for(&self, asker: &Status) -> Option<JobId> {
-        if self.config.style == Style::Prompt {
+        if self.config.has(Habit::Oldest) {
             let first = self.queue.waiting().iter().find(|job| {
                 job.passed >= asker.head_passed
                     && self.dimensions().matches(&asker.free, &job.requirement)

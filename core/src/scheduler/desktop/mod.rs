@@ -83,7 +83,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Direction, Residues, Scheduling, Style};
+pub use config::{Config, Direction, Habit, Residues, Scheduling, Style};
 pub use message::{
     Errand, Gather, Members, Merit, Merits, Message, MoveTo, Quest, Stand, Trail, Turn, Wanted, Way,
 };

@@ -2,7 +2,7 @@
 
 use super::message::MoveTo;
 use super::migration::Gathering;
-use super::{Desktop, Promise, Style};
+use super::{Desktop, Habit, Promise};
 use crate::custody::{Command, Ending, Refused};
 use crate::id::{Epoch, JobId};
 use crate::job::{Job, Outcome};
@@ -65,7 +65,7 @@ impl<const D: usize> Desktop<D> {
         self.touch();
         // A migrant that starts passes all jobs that wait here (PROTOCOLS L3).
         if move_to == MoveTo::Start && self.queue.start_migrant(&waiting).is_ok() {
-            if self.config.style == Style::Prompt {
+            if self.config.has(Habit::Several) {
                 self.migration.gathering = Gathering::Wanted;
             }
             self.started(job.id, cx);
@@ -90,7 +90,7 @@ impl<const D: usize> Desktop<D> {
     /// free, or knew no better one.
     fn seek_start(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let may_move = self.config.scheduling.internode.is_some();
-        if self.config.style == Style::Literal || !may_move || !self.duty.takes_jobs() {
+        if !self.config.has(Habit::Seek) || !may_move || !self.duty.takes_jobs() {
             return;
         }
         let waiting = self.queue.waiting().iter().find(|it| it.job == job);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Desktop, Style, Timer};
+use super::{Desktop, Habit, Timer};
 use crate::id::NodeId;
 use crate::machine::{Context, Event};
 use crate::overlay::can;
@@ -253,7 +253,7 @@ impl<const D: usize> Desktop<D> {
 
     /// Tells the neighbours at once if this node's status has changed, so often as [`Telling`] allows.
     pub(super) fn tell_news(&mut self, cx: &mut dyn Context<Self>) {
-        if self.config.style == Style::Literal {
+        if !self.config.has(Habit::Tell) {
             return;
         }
         let status = self.status();

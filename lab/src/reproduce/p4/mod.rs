@@ -7,6 +7,7 @@
 mod bounds;
 mod constraints;
 mod faults;
+mod habits;
 mod literal;
 mod messages;
 mod residues;
@@ -42,6 +43,7 @@ pub(crate) const PAPER: Paper<Setup> = Paper {
         literal::LITERAL,
         literal::LITERAL4,
         bounds::BOUNDS,
+        habits::HABITS,
         sensitivity::SENSITIVITY,
         residues::RESIDUES,
         faults::FAULTS,

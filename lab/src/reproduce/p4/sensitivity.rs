@@ -40,16 +40,16 @@ const CASES: [Case; 12] = [
         config.rules.desktop.virtual_dimensions = Some(2);
     }),
     Case("no searches elsewhere", "probes0", |config| {
-        config.rules.desktop.probes = 0;
+        config.rules.desktop.probes = Some(0);
     }),
     Case("none for jobs that wait", "again0", |config| {
-        config.rules.desktop.searches_again = 0;
+        config.rules.desktop.searches_again = Some(0);
     }),
     Case(
         "no questions for jobs beyond neighbours",
         "pull0",
         |config| {
-            config.rules.desktop.pull_hops = 0;
+            config.rules.desktop.pull_hops = Some(0);
         },
     ),
 ];

@@ -5,7 +5,7 @@ use gridweave_core::custody;
 use gridweave_core::overlay::can;
 use gridweave_core::queue::Passing;
 use gridweave_core::resource::Capability;
-use gridweave_core::scheduler::desktop::{Config, Direction, Residues, Scheduling, Style};
+use gridweave_core::scheduler::desktop::{Config, Direction, Habit, Residues, Scheduling, Style};
 use gridweave_core::time::Span;
 
 use crate::config::error::ConfigError;
@@ -34,15 +34,19 @@ section! {
         pub round: Option<Span> = None,
         /// How far jobs are pushed outwards: further with a larger value.
         pub stopping: f64 = 1.0,
-        /// Whether nodes act as soon as they hear news, or as P4 is written: in rounds, without the next three.
+        /// Whether nodes act as soon as they hear news, or as P4 is written, in rounds.
         pub style: Style = Style::Prompt,
-        /// How often a search starts again elsewhere.
-        pub probes: u8 = 2,
+        /// In which one habit nodes are of the other style, if in any: to measure what it brings.
+        pub except: Option<Habit> = None,
+        /// How often a search starts again elsewhere; if left out, twice, and with `literal` never.
+        pub probes: Option<u8> = None,
         /// For how many waiting jobs a node searches the whole space in each round, for nodes that can start them at
-        /// once: for each job after a minute, and then after twice as long each time, up to ten minutes.
-        pub searches_again: u8 = 4,
-        /// How many hops a request for a job goes, if a node has free cores and no neighbour has a job for it.
-        pub pull_hops: u16 = 32,
+        /// once: for each job after a minute, and then after twice as long each time, up to ten minutes. If left out,
+        /// for four, and with `literal` for none.
+        pub searches_again: Option<u8> = None,
+        /// How many hops a request for a job goes, if a node has free cores and no neighbour has a job for it; if left
+        /// out, 32, and with `literal` none.
+        pub pull_hops: Option<u16> = None,
         /// Whether jobs may be passed for ever.
         pub passing: PassingName = PassingName::Bounded,
         /// The time between two joins, before the first job comes; if left out, all nodes begin with a zone.
@@ -131,6 +135,15 @@ names!(Style {
     Prompt = "prompt",
 });
 
+names!(Habit {
+    Tell = "tell",
+    Act = "act",
+    Several = "several",
+    Oldest = "oldest",
+    Seek = "seek",
+    Compare = "compare",
+});
+
 names!(Residues {
     Neighbours = "neighbours",
     Balloons = "balloons",
@@ -207,9 +220,18 @@ impl DesktopConfig {
             },
             stopping: (self.stopping * 100.0) as u16,
             style: self.style,
-            probes: if is_literal { 0 } else { self.probes },
-            searches_again: if is_literal { 0 } else { self.searches_again },
-            pull_hops: if is_literal { 0 } else { self.pull_hops },
+            except: self.except,
+            probes: self
+                .probes
+                .unwrap_or(if is_literal { 0 } else { config.probes }),
+            searches_again: self.searches_again.unwrap_or(if is_literal {
+                0
+            } else {
+                config.searches_again
+            }),
+            pull_hops: self
+                .pull_hops
+                .unwrap_or(if is_literal { 0 } else { config.pull_hops }),
             passing: match (self.passing, is_literal) {
                 (PassingName::Unbounded, _) => Passing::Unbounded,
                 // P4 has no bound but that which follows from its counters.
