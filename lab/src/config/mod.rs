@@ -131,7 +131,7 @@ section! {
         /// How large the sites are.
         pub site_sizes: SiteSizes = SiteSizes::Equal,
         /// Kinds of nodes, with what they have and whose jobs they admit; if left out, all nodes are equal and admit every
-        /// job. For `asap` and `criteria` only.
+        /// job. For `asap`, `criteria` and `aria`.
         pub kinds: Vec<KindConfig>,
         /// If nothing happens to any job for so long, the jobs without an outcome count as lost.
         pub patience: Span = Span::from_secs(7 * 86_400),

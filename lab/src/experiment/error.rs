@@ -101,9 +101,9 @@ pub enum InputError {
     /// The scheduler (first) cannot use this grid, and why.
     #[error("{0} cannot use this grid: {1}")]
     Grid(&'static str, &'static str),
-    /// The scheduler takes all nodes as equal.
+    /// The scheduler knows nothing of the kinds of nodes.
     #[error(
-        "{0} takes all nodes as equal, so it cannot use grid.kinds; leave them out, or choose asap or criteria"
+        "{0} knows no organisations and architectures of nodes, so it cannot use grid.kinds; leave them out, or choose asap, criteria or aria"
     )]
     EqualNodes(Scheduler),
     /// There are more sites than nodes.

@@ -31,7 +31,9 @@ mod side;
 pub(crate) mod told;
 mod touch;
 
-pub use aria::{AriaConfig, ForwardName, OverlayName, PolicyName};
+pub use aria::{
+    AriaConfig, ClassConfig, ForwardName, OverlayName, PolicyName, ServesName, WindowConfig,
+};
 pub use asap::{AsapConfig, ExchangeName};
 pub use desktop::{DesktopConfig, PassingName, SchedulingName};
 pub use name::{Scheduler, UnknownScheduler};

@@ -1,8 +1,10 @@
+use crate::admission::Organisations;
 use crate::few::Few;
 use crate::id::OrganisationId;
 use crate::job::{Demand, Job, Refusal, Scope};
 use crate::queue::{LocalScheduler, QueueError, QueuedJob};
 use crate::resource::{Capability, Dimensions};
+use crate::shared::Shared;
 
 /// The most organisations that a site belongs to.
 pub const MOST_ORGANISATIONS: usize = 8;
@@ -20,31 +22,41 @@ pub struct Site<S> {
     pub local: S,
 }
 
-/// The virtual organisations of a site, and whether it serves others.
+/// The virtual organisations of a site, and whose jobs it runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Membership {
-    /// The organisations that the site belongs to; it always serves them.
+    /// The organisations that the site belongs to.
     pub organisations: Few<OrganisationId, MOST_ORGANISATIONS>,
-    /// Whether the site serves other organisations.
+    /// Whose jobs the site runs.
     pub serves: Serves,
 }
 
-/// Which users a site serves.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+/// Which users a site serves. A job whose scope is an organisation runs only at sites that belong to it, too.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Serves {
-    /// All users, unless the scope of the job is an organisation.
+    /// All users.
     #[default]
     Everyone,
     /// Only users of its own organisations.
     Members,
+    /// Only users of these organisations, whether the site belongs to them or not.
+    Only(Shared<Organisations>),
+    /// All users but those of these organisations.
+    Except(Shared<Organisations>),
 }
 
 impl Membership {
     /// Whether a job may run here. Whether it may run nowhere else is not asked.
     pub fn allows(&self, job: &Job) -> bool {
-        let member = self.organisations.contains(&job.submitter.organisation);
-        let open = self.serves == Serves::Everyone && job.scope != Scope::Organisation;
-        member || open
+        let organisation = &job.submitter.organisation;
+        let member = self.organisations.contains(organisation);
+        let served = match &self.serves {
+            Serves::Everyone => true,
+            Serves::Members => member,
+            Serves::Only(these) => these.get().as_slice().contains(organisation),
+            Serves::Except(these) => !these.get().as_slice().contains(organisation),
+        };
+        served && (member || job.scope != Scope::Organisation)
     }
 }
 

@@ -11,6 +11,7 @@ mod faults;
 mod idle;
 mod overlays;
 mod scenario;
+mod sites;
 mod trace;
 mod traffic;
 
@@ -46,6 +47,7 @@ pub(crate) const PAPER: Paper<Setup> = Paper {
         traffic::FIG10,
         overlays::OVERLAYS,
         faults::FAULTS,
+        sites::SITES,
         trace::TRACE,
     ],
 };

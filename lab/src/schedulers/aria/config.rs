@@ -3,7 +3,7 @@
 use gridweave_core::config;
 use gridweave_core::overlay::flood::Reach;
 use gridweave_core::overlay::{blatant, cyclon};
-use gridweave_core::queue::{Lateness, Policy};
+use gridweave_core::queue::{Lateness, Priorities, SiteQueue};
 use gridweave_core::scheduler::aria::{
     Adverts, Config, Forward, Gifts, Overlay, Rescheduling, Taking,
 };
@@ -18,10 +18,22 @@ use crate::schedulers::section::{Section, check_warm_up};
 
 section! {
     /// How `aria` schedules. The defaults are those of [`Config::DEFAULT`]; a test compares them.
-    #[derive(Clone, PartialEq, Eq, Debug)]
+    #[derive(Clone, PartialEq, Debug)]
     pub struct AriaConfig {
         /// What decides at each site what runs next.
         pub policy: PolicyName = PolicyName::Fcfs,
+        /// With `priority`: a job that waited so long counts as one class higher.
+        pub ageing: Span = Span::from_secs(14_400),
+        /// With `priority`: the classes of organisations, such as `{ organisation = 1, class = 2 }`. If left out, a site
+        /// prefers the jobs of its own organisation.
+        pub classes: Vec<ClassConfig>,
+        /// Into how many organisations the sites are put, from 1 on; with zero, into none. With `grid.kinds`, kinds say it.
+        pub organisations: u32 = 0,
+        /// Whose jobs a site runs; with `grid.kinds`, kinds say it.
+        pub serves: ServesName = ServesName::Everyone,
+        /// When the owners of sites keep processors to themselves, such as
+        /// `{ from = '8h', until = '18h', part = 0.5, organisation = 1 }`.
+        pub windows: Vec<WindowConfig>,
         /// Whether a site starts later jobs where the first has no room, if it has several processors.
         pub backfill: bool = false,
         /// Whether jobs that wait are moved.
@@ -45,7 +57,7 @@ section! {
         /// With `near`: within how many hops all nodes pass floods on.
         pub near_hops: u8 = 2,
         /// With `near`: within how many hops nodes pass floods on at which the job would wait.
-        pub busy_hops: u8 = 2,
+        pub busy_hops: u8 = 3,
         /// How many hops a request goes at most.
         pub request_hops: u8 = Reach::REQUEST.ttl,
         /// To how many neighbours a node passes a request on.
@@ -88,19 +100,46 @@ words! {
         Edf = "edf",
         /// First come, first served at about half of the sites, the shortest job first at the others.
         Mixed = "mixed",
+        /// The organisations that a site prefers first, and jobs that wait rise.
+        Priority = "priority",
     }
 }
 
-impl PolicyName {
-    /// The policy of a site. `drawn` is 0 or 1, by chance, and decides only if the policy is mixed.
-    pub const fn of(self, drawn: u32) -> Policy {
-        match self {
-            Self::Fcfs => Policy::FirstCome,
-            Self::Sjf => Policy::ShortestFirst,
-            Self::Edf => Policy::EarliestDeadline,
-            Self::Mixed if drawn == 0 => Policy::FirstCome,
-            Self::Mixed => Policy::ShortestFirst,
-        }
+words! {
+    /// Whose jobs a site runs.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum ServesName {
+        /// Those of all users.
+        #[default]
+        Everyone = "everyone",
+        /// Those of its own organisation.
+        Members = "members",
+    }
+}
+
+section! {
+    /// How much sites prefer the jobs of an organisation.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct ClassConfig {
+        /// The organisation.
+        pub organisation: u32,
+        /// Its class: the higher, the more its jobs are preferred. All others have class 0.
+        pub class: u8 = 1,
+    }
+}
+
+section! {
+    /// A time in which the owners of sites keep processors to themselves. No job starts that would need them then.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct WindowConfig {
+        /// When it begins, from the beginning of the simulation on.
+        pub from: Span,
+        /// When it ends.
+        pub until: Span,
+        /// The part of a site's processors that is kept, rounded up.
+        pub part: f64 = 1.0,
+        /// At the sites of which organisation; if left out, at all.
+        pub organisation: Option<u32>,
     }
 }
 
@@ -170,8 +209,49 @@ impl Section for AriaConfig {
                 format!("aria.degree is {}; give a number from 2 to 20", self.degree).into(),
             );
         }
-        Ok(())
+        if self.classes.len() > Priorities::MOST {
+            return Err(format!(
+                "aria.classes names more than {} organisations; give fewer",
+                Priorities::MOST
+            )
+            .into());
+        }
+        check_windows(&self.windows)
     }
+}
+
+/// Refuses windows that are no times, or that no site can keep.
+fn check_windows(windows: &[WindowConfig]) -> Result<(), ConfigError> {
+    let wrong = |index: usize, what: &str| {
+        let error = format!("aria.windows.{index} {what}");
+        Err(ConfigError::from(error))
+    };
+    if windows.len() > SiteQueue::MOST_WINDOWS {
+        return wrong(SiteQueue::MOST_WINDOWS, "is one too many; give fewer");
+    }
+    for (index, window) in windows.iter().enumerate() {
+        if window.until <= window.from || window.until == Span::MAX {
+            return wrong(index, "has no end after its begin; give a later until");
+        }
+        if !(window.part > 0.0 && window.part <= 1.0) {
+            return wrong(
+                index,
+                "keeps a part that is not above 0 and at most 1, such as 0.5",
+            );
+        }
+        let overlaps = |other: &WindowConfig| {
+            let both = other.organisation.is_some() && window.organisation.is_some();
+            let apart = both && other.organisation != window.organisation;
+            !apart && other.from < window.until && window.from < other.until
+        };
+        if windows.iter().take(index).any(overlaps) {
+            return wrong(
+                index,
+                "overlaps another one at the same sites; give one in their place",
+            );
+        }
+    }
+    Ok(())
 }
 
 impl AriaConfig {
@@ -273,6 +353,44 @@ mod tests {
         };
         assert_eq!(rules, expected);
         assert!(matches!(rules.overlay, Overlay::Blatant(_)));
+    }
+
+    #[test]
+    fn windows_that_no_site_can_keep_are_refused() {
+        let window = |from, until| WindowConfig {
+            from: Span::from_secs(from),
+            until: Span::from_secs(until),
+            ..WindowConfig::default()
+        };
+        let of = |organisation, window| WindowConfig {
+            organisation: Some(organisation),
+            ..window
+        };
+        let half = |window| WindowConfig {
+            part: 0.5,
+            ..window
+        };
+        let error = |windows: &[WindowConfig]| {
+            let checked = check_windows(windows);
+            checked.err().map(|error| error.to_string())
+        };
+        let good = [window(0, 5), half(window(5, 9))];
+        assert_eq!(error(&good), None);
+        assert_eq!(error(&[of(1, window(0, 5)), of(2, window(3, 9))]), None);
+        let says = |windows: &[WindowConfig], what| {
+            let error = error(windows).unwrap();
+            assert!(error.contains(what), "{error}");
+        };
+        says(&[window(5, 5)], "windows.0 has no end");
+        says(&[window(0, 5), half(window(4, 9))], "windows.1 overlaps");
+        says(&[window(0, 5), of(1, window(4, 9))], "windows.1 overlaps");
+        let nothing = WindowConfig {
+            part: 0.0,
+            ..good[0]
+        };
+        says(&[nothing], "windows.0 keeps a part");
+        let many: Vec<_> = (0..17).map(|day| window(9 * day, 9 * day + 1)).collect();
+        says(&many, "windows.16 is one too many");
     }
 
     #[test]

@@ -1,29 +1,28 @@
 //! `aria` in the lab: its part of the configuration, how its nodes are built, and how it is tortured.
 
 pub(crate) mod config;
+mod sites;
 mod tortured;
 
-pub use config::{AriaConfig, ForwardName, OverlayName, PolicyName};
+pub(crate) use sites::Sites;
 
-use std::num::NonZeroU32;
+pub use config::{
+    AriaConfig, ClassConfig, ForwardName, OverlayName, PolicyName, ServesName, WindowConfig,
+};
+
 use std::sync::Arc;
 
 use gridweave_core::id::NodeId;
-use gridweave_core::queue::{Policy, SiteQueue};
-use gridweave_core::resource::{Capability, Dimensions, Speed};
-use gridweave_core::rng::Choose;
+use gridweave_core::queue::SiteQueue;
 use gridweave_core::scheduler::Bootstrap;
-use gridweave_core::scheduler::aria::{Aria, Config, Membership, Site};
+use gridweave_core::scheduler::aria::{Aria, Config, Site};
 use gridweave_sim::monitor::Monitor;
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
 
 use super::asap::config::MOST_SHUFFLED;
 use super::side::Side;
 use crate::experiment::error::InputError;
 use crate::experiment::nodes::{Nodes, bootstrap, stream};
 use crate::experiment::prepare::Prepared;
-use crate::grid::Grid;
 use crate::overlay::{ants, regular, warmed_up};
 use crate::run::Run;
 use crate::torture::host::{Play, play};
@@ -54,7 +53,9 @@ fn config(prepared: &Prepared) -> Result<Config, InputError> {
         .rules
         .aria
         .for_machines(&config.network, &config.faults);
-    let site = site(prepared, NodeId::new(0), Policy::FirstCome);
+    let mut sites = Sites::of(prepared);
+    sites.check()?;
+    let site = sites.next(NodeId::new(0));
     let node = Node::new(NodeId::new(0), rules, Bootstrap::Alone, site);
     node.map(|_| rules)
         .map_err(|error| InputError::rules("aria", AriaConfig::key_of(&error), error))
@@ -74,41 +75,16 @@ pub(crate) fn overlay(prepared: &Prepared) -> Arc<Vec<Box<[u32]>>> {
     }
 }
 
-/// The capability of a node, and its local scheduler.
-fn site(prepared: &Prepared, node: NodeId, policy: Policy) -> Site<SiteQueue> {
-    let (dimensions, capability, speed, processors) = match &*prepared.grid {
-        Grid::Uniform(_) => (None, Capability::none(), Speed::BASELINE, 1),
-        Grid::Mixed(mixed) => {
-            let profile = mixed.nodes.get(node.get() as usize);
-            let (capability, speed) = profile
-                .map_or((Capability::none(), Speed::BASELINE), |profile| {
-                    (profile.capability, profile.speed)
-                });
-            let share = mixed.shares().map_or(1, |shares| capability.value(shares));
-            (Some(&mixed.dimensions), capability, speed, share)
-        }
-    };
-    let processors = u32::try_from(processors).ok().and_then(NonZeroU32::new);
-    let mut local = SiteQueue::new(policy, speed, usize::MAX)
-        .with_processors(processors.unwrap_or(NonZeroU32::MIN));
-    if prepared.config.rules.aria.backfill {
-        local = local.backfilling();
-    }
-    let none = || Dimensions::new(&[]).expect("no dimensions are not too many");
-    Site {
-        dimensions: dimensions.cloned().unwrap_or_else(none),
-        capability,
-        membership: Membership::default(),
-        local,
-    }
-}
-
 impl Side for AriaSide {
     fn places_gangs(&self) -> bool {
         false
     }
 
     fn places_requirements(&self) -> bool {
+        true
+    }
+
+    fn places_by_kind(&self) -> bool {
         true
     }
 
@@ -119,12 +95,9 @@ impl Side for AriaSide {
 
     fn simulate(&self, prepared: &Prepared, monitor: &Monitor) -> Result<Run, InputError> {
         let (config, links) = (config(prepared)?, overlay(prepared));
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(stream(prepared.config.seed, 6));
+        let mut sites = Sites::of(prepared);
         let sites: Vec<Site<SiteQueue>> = (0..prepared.nodes_ever())
-            .map(|node| {
-                let policy = prepared.config.rules.aria.policy.of(rng.below(2));
-                site(prepared, NodeId::new(u64::from(node)), policy)
-            })
+            .map(|node| sites.next(NodeId::new(u64::from(node))))
             .collect();
         let build = move |me: NodeId| {
             let site = sites[me.get() as usize].clone();

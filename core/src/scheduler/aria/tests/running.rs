@@ -1,6 +1,7 @@
 //! A job at the site that holds it.
 
 use super::*;
+use crate::admission::Organisations;
 use crate::few::Few;
 use crate::id::OrganisationId;
 use crate::job::Scope;
@@ -64,6 +65,12 @@ fn a_site_serves_only_the_users_that_its_membership_allows() {
     assert!(answers(&closed, 3, Scope::Grid) && answers(&closed, 3, Scope::Organisation));
     assert!(!answers(&closed, 4, Scope::Grid));
     assert!(answers(&open, 4, Scope::Here) && !answers(&closed, 4, Scope::Here));
+    // A list of organisations says it all: it need not have those of the site.
+    let fours = || Shared::new(Organisations::new([OrganisationId::new(4)]).unwrap());
+    let (only, except) = (ours(Serves::Only(fours())), ours(Serves::Except(fours())));
+    assert!(answers(&only, 4, Scope::Grid) && !answers(&only, 3, Scope::Grid));
+    assert!(!answers(&except, 4, Scope::Grid) && answers(&except, 3, Scope::Organisation));
+    assert!(!answers(&only, 4, Scope::Organisation) && answers(&except, 5, Scope::Grid));
     // A site does not take a job of a user that it does not serve.
     let mut bench = Bench::submitting();
     let did = bench.hear(OWNER, assign(job(), OWNER, 1, 0));
