@@ -184,11 +184,11 @@ impl Config {
         floods: 4096,
     };
 
-    /// The paper's baseline with rules of our own: nodes close to the submitter pass all floods on, sites keep to
-    /// what they offer, a job with a deadline
-    /// costs the lateness that it adds, and only jobs that may gain are advertised.
+    /// The paper's baseline with rules of our own: nodes close to the submitter pass all floods on, and busy ones a hop
+    /// farther; sites keep to what they offer, a job with a deadline costs the lateness that it adds, and only jobs that
+    /// may gain are advertised.
     pub const DEFAULT: Self = Self {
-        forward: Forward::Near(2),
+        forward: Forward::Wide { near: 2, busy: 3 },
         gifts: Gifts::AsOffered,
         rescheduling: Some(Rescheduling::DEFAULT),
         lateness: Lateness::Marginal,

@@ -13,6 +13,7 @@ pub(super) const OVERLAYS: Part<Setup> =
 const CASES: [Case; 7] = [
     Case("BLATANT-S", "", |_| {}),
     Case("BLATANT-S, near forward", "-near", |config| {
+        config.rules.aria.busy_hops = config.rules.aria.near_hops;
         config.rules.aria.forward = ForwardName::Near;
     }),
     Case("CYCLON, 4 links", "-cyclon", |config| {

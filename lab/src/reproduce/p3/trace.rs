@@ -99,13 +99,13 @@ const TRIALS: [Trial; 10] = [
         },
     },
     Trial {
-        title: "aria, SJF sites, busy ones pass floods on one hop farther",
-        name: "trace-sjf-wide",
+        title: "aria, SJF sites, busy ones pass floods on no farther than others",
+        name: "trace-sjf-near",
         rules: Rules::Ours,
         bound: 2,
         change: |config| {
             config.rules.aria.policy = PolicyName::Sjf;
-            config.rules.aria.busy_hops += 1;
+            config.rules.aria.busy_hops = config.rules.aria.near_hops;
         },
     },
     Trial {
