@@ -323,12 +323,16 @@ fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table
             schedulers,
         }]);
     }
+    let parallel = prepared.workload.jobs.iter().any(|job| job.processors > 1);
     if !prepared.config.grid.kinds.is_empty() {
-        let is_able = |scheduler: &Scheduler| scheduler.side().places_by_kind();
+        let is_able = |scheduler: &Scheduler| {
+            let side = scheduler.side();
+            side.places_by_kind() && (side.places_gangs() || !parallel)
+        };
         if let Some(other) = chosen.iter().find(|scheduler| !is_able(scheduler)) {
             let able = Scheduler::ALL.iter().filter(|scheduler| is_able(scheduler));
             bail!(
-                "{other} takes all nodes as equal, so it cannot use grid.kinds; choose from {}",
+                "{other} cannot place these jobs on several kinds of nodes (grid.kinds); choose from {}",
                 able.map(|it| it.name()).collect::<Vec<_>>().join(", ")
             );
         }
@@ -342,7 +346,6 @@ fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table
             schedulers: wanted.into_iter().filter(is_able).collect(),
         }]);
     }
-    let parallel = prepared.workload.jobs.iter().any(|job| job.processors > 1);
     let mut tables = Vec::new();
     if parallel {
         let gangs: Vec<Scheduler> = wanted
