@@ -215,6 +215,8 @@ fn report<S: Conditioned, const KIND: usize>(setup: &S, samples: &[Sample<'_>]) 
     let notes = [
         "central-easy has the estimates of the condition, and neither delay nor faults: it shows what could be had",
         "ratios are over the jobs that ran under both",
+        "a job that runs again after a node was lost has waited until its last start; not done: nodes were lost more often than \
+         a job may begin anew",
     ];
     Report::new([table], &notes, setup.size().caveat())
 }
