@@ -212,6 +212,8 @@ int main(int argc, char **argv) {
         if (submit && now() >= submit) {
             static const char payload[] = "hello --rank $RANK";
             gw_job job = {.id = begin, .nodes = WANTED, .estimate = 2000 * MILLISECONDS};
+            job.retry = GW_RETRY_NODE_LOSS; /* A node that is slow for seconds counts as lost. */
+            job.times = 3;
             job.payload = (gw_bytes){(const uint8_t *)payload, sizeof payload - 1};
             CHECK(gw_node_submit(agents[0].node, now(), &job, sizeof job));
             submit = 0;
@@ -240,6 +242,6 @@ int main(int argc, char **argv) {
         CHECK(gw_node_free(agents[at].node));
         close(agents[at].socket);
     }
-    printf("the job ran on %u nodes and is %sdone\n", started, finished ? "" : "not ");
-    return finished == 1 && started == WANTED ? 0 : 1;
+    printf("the job was started %u times and is %sdone\n", started, finished ? "" : "not ");
+    return finished == 1 && started >= WANTED ? 0 : 1;
 }
