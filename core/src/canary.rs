@@ -143,6 +143,18 @@ canaries! {
     RunsAgainUnasked in "custody",
     /// A job is not let go when its lease is over.
     LeaseNotWatched in "custody",
+    /// A home grants a claim and does not write it down.
+    GrantInMemory in "custody",
+    /// A home grants a term to a second node that claims it.
+    SecondClaimCounts in "custody",
+    /// A home tells an outcome and does not write it down.
+    OutcomeInMemory in "custody",
+    /// A holder starts a job and does not write it down.
+    StartInMemory in "custody",
+    /// A holder gives a job away and does not write it down.
+    GivenInMemory in "custody",
+    /// A holder takes a ruling on an earlier claim for one on its own.
+    OldGrantTaken in "custody",
     /// A job that may have run is placed again, whatever its policy says.
     StartsAgainUnasked in "scheduler::desk",
     /// A search that finds nothing does not count.

@@ -134,7 +134,7 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, canary))]
 extern crate std;
 
 pub use rand_core;
@@ -149,6 +149,18 @@ macro_rules! canary {
     ($name:ident) => {
         false
     };
+}
+
+#[cfg(canary)]
+pub mod steps;
+/// Lets a machine take a step, which is shown to a watcher if the crate is built with `--cfg canary`.
+macro_rules! step {
+    ($machine:expr, $event:expr, $cx:expr, $take:expr) => {{
+        #[cfg(canary)]
+        $crate::steps::show($machine, $event, $cx, $take);
+        #[cfg(not(canary))]
+        $take($machine, $event, $cx);
+    }};
 }
 
 pub mod admission;

@@ -57,7 +57,7 @@ class Calls:
         domain = {"Job": sorted({args[0] for name, args in [*first, *second] if name == "waits"})}
         for action, args in tried:
             state = Values(self.theory, {}, domain, first)
-            later = ValuesNext(state, set())
+            later = ValuesNext(state, set(), None)
             try:
                 self.theory.actions[action][1](state, later, *args)
             except Disabled:

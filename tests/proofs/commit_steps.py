@@ -107,6 +107,12 @@ class Mapping:
             return False
         return True
 
+    def soiled(self, before, after, job):
+        return {job} if self.soils(before, after, job) else set()
+
+    def visible(self, facts):
+        return facts
+
     def waits_for_disk(self, message):
         return message[0] not in ("prepare", "abort")
 
@@ -157,7 +163,7 @@ class Participant(Mapping):
 
     def look(self, state, facts, table, jobs, fences):
         """Writes what a participant has as facts."""
-        side = state["participant"]
+        side = state
         busy = {(r["attempt"]["job"], r["attempt"]["epoch"]) for r in side["schedule"]["firm"] + side["schedule"]["swaps"]}
         for seat in side["seats"]:
             j = (seat["job"], seat["coordinator"])
@@ -243,16 +249,13 @@ class Participant(Mapping):
                 mentioned.add((j, k))
                 readable.add(("release", (sender, ME, j, k)))
         command = event[1] if kind(event) == "Command" else None
-        if command is not None and kind(command) == "Participant":
-            command = command[1]
-            if kind(command) == "Survived":
-                return "trusted"
-            if kind(command) == "Ended":
-                a = attempt(command["attempt"])
-                if first.get(("prog", (ME, a))):
-                    beginning.append(("program_ends", (ME, a)))
-                mentioned.add(a)
-                ended = a
+        if kind(command) == "Survived":
+            return "trusted"
+        if kind(command) == "Ended":
+            a = attempt(command["attempt"])
+            if first.get(("prog", (ME, a))):
+                beginning.append(("program_ends", (ME, a)))
+            mentioned.add(a)
         for a in mentioned:
             table.setdefault(a, (0, 1))
         touched, mapped = set(), []
@@ -296,14 +299,12 @@ class Participant(Mapping):
     def effect(self, effect, job_named, attempt, table):
         what = kind(effect)
         if what == "Persist":
-            if kind(effect[1]) != "Participant":
-                return None
-            seat = effect[2][1]
+            seat = effect[2]
             facts = {"seat": seat}
             self.seat(seat, (seat["job"], seat["coordinator"]), facts, table)
             return seat["job"], "write", facts
         if what == "Forget":
-            return (effect[1][1], "write", {}) if kind(effect[1]) == "Participant" else None
+            return effect[1], "write", {}
         if what == "Send":
             message = effect["message"]
             said = kind(message)
@@ -320,8 +321,8 @@ class Participant(Mapping):
                 j = job_named(message["job"])
                 return name_of(j), "send", ("released", (ME, j, number(message["through"])))
             return None
-        if what == "Notify" and kind(effect[1]) == "Participant":
-            notice = effect[1][1]
+        if what == "Notify":
+            notice = effect[1]
             said = kind(notice)
             if said in ("Begin", "Extended"):
                 a = attempt(notice["attempt"])
@@ -368,7 +369,7 @@ class Coordinator(Mapping):
     """Coordinator: its tasks and its latest number."""
 
     def look(self, state, facts, table, improving):
-        side = state["coordinator"]
+        side = state
         facts["top", (ME,)] = number(side["life"]) << 32 | int(side["attempts"])
         for task in side["tasks"]:
             j = (task["job"], ME)
@@ -433,7 +434,7 @@ class Coordinator(Mapping):
                 mentioned.add(a)
                 if what == "Prepared":
                     readable.add(("prepared", (sender, a)))
-                    for task in before["coordinator"]["tasks"]:
+                    for task in before["tasks"]:
                         trial = task["trial"]
                         if trial and (task["job"], number(trial["epoch"])) == (name_of(a[0]), a[1]):
                             # The lease began no earlier than the first question; of two answers, the earlier end counts.
@@ -464,7 +465,7 @@ class Coordinator(Mapping):
         first, second = self.tidy(first), self.tidy(second)
         beginning = []
         if event == "Start":
-            life = number(after["coordinator"]["life"]) << 32
+            life = number(after["life"]) << 32
             beginning.append(("restart", (ME, life)))
         for key in set(first.items()) ^ set(second.items()):
             touched.add(self.job_of(key[0]))
@@ -501,10 +502,9 @@ class Coordinator(Mapping):
     def effect(self, effect, attempt, table, mentioned, improving, kept):
         what = kind(effect)
         if what == "Persist":
-            if kind(effect[1]) != "Coordinator" or effect[1][1] == "Life":
+            if effect[1] == "Life":
                 return None
-            job = effect[1][1][1]
-            saved = effect[2][1][1]
+            job, saved = effect[1][1], effect[2][1]
             facts = {}
             if saved["decided"]:
                 self.decision((job, ME), saved["decided"], facts, table)
@@ -515,7 +515,7 @@ class Coordinator(Mapping):
                 facts = {key: value for key, value in facts.items() if key[0] in ("old", "through", "operm")}
             return job, "write", facts
         if what == "Forget":
-            return (effect[1][1][1], "write", {}) if kind(effect[1]) == "Coordinator" and effect[1][1] != "Life" else None
+            return (effect[1][1], "write", {}) if effect[1] != "Life" else None
         if what == "Send":
             message, to = effect["message"], effect["to"]
             said = kind(message)
@@ -541,8 +541,8 @@ class Coordinator(Mapping):
                 mentioned.add(a)
                 return name_of(a[0]), "send", ("release", (ME, to, a[0], a[1]))
             return None
-        if what == "Notify" and kind(effect[1]) == "Coordinator":
-            notice = effect[1][1]
+        if what == "Notify":
+            notice = effect[1]
             said = kind(notice)
             if said == "Kept" and notice["setback"] is not None:
                 kept.append(notice["job"])

@@ -13,7 +13,7 @@ def theory():
     T = Theory("custody", ["Node"])
     T.scopes = [{"Node": 2}, {"Node": 3}]
     T.numbers = range(-1, 3)
-    T.counted = {"attempt", "moves", "claim", "t_attempt", "t_moves", "t_claim", "last", "outcome"}
+    T.counted = {"attempt", "moves", "claim", "c_moves", "c_claim", "t_attempt", "t_moves", "t_claim", "last", "outcome"}
     T.static = {"home": ("Node",), "lease": ("Int",), "skew": ("Int",)}
     T.vars = {
         "clock": ("Node", "Int"),
@@ -31,6 +31,10 @@ def theory():
         "claim": ("Int",),
         "until": ("Int",),
         "outcome": ("Int",),
+        # The holder that the record of a cancellation names. One to which the job moved since is known in memory alone.
+        "c_moves": ("Int",),
+        "c_holder": ("Node",),
+        "c_claim": ("Int",),
         # A holder. All but the lease is on its disk; that it waits is forgotten in a crash.
         "has": ("Node", "Bool"),
         "waits": ("Node", "Bool"),
@@ -52,7 +56,7 @@ def theory():
         "m_ended": ("Node", "Int", "Int", "Int", "Bool"),
         "m_done": ("Node", "Int", "Int", "Int", "Bool"),
         "m_grant": ("Node", "Int", "Int", "Int", "Int", "Bool"),
-        "m_withdraw": ("Bool",),
+        "m_withdraw": ("Node", "Int", "Int", "Int", "Bool"),
         # Ghosts: what was granted under each term, and until when; what was told; whether a job was accepted.
         "granted": ("Int", "Int", "Bool"),
         "g_node": ("Int", "Int", "Node"),
@@ -78,6 +82,7 @@ def theory():
         "ClaimTwice": "a node uses the number of a claim twice",
         "OutcomeInMemory": "a home tells an outcome before it is on disk, and a crash loses it",
         "KeptInMemory": "a home accepts a job that it has not written down, and a crash loses it",
+        "ClosedWhileHeld": "a home tells an outcome though a node may still run the job",
         "FreshTerm": "a holder that takes a job back reports a term that no other node knows",
     }
     keeps = T.keeps
@@ -103,7 +108,7 @@ def theory():
         "ended": lambda s, n, at, mv, cl: s.m_ended(n, at, mv, cl),
         "done": lambda s, n, at, mv, cl: s.m_done(n, at, mv, cl),
         "grant": lambda s, n, at, mv, cl, u: s.m_grant(n, at, mv, cl, u),
-        "withdraw": lambda s: s.m_withdraw(),
+        "withdraw": lambda s, n, at, mv, cl: s.m_withdraw(n, at, mv, cl),
     }
     action = T.action
 
@@ -128,6 +133,7 @@ def theory():
         t.need(And(Not(s.open()), Not(s.giving()), Not(s.kept()), Not(s.leaving()), Not(s.over())))
         settle(t, "open")
         t.put("given", (), False)
+        t.put("attempt", (), 0)
         t.put("accepted", (), True)
 
     @action("Node")
@@ -193,13 +199,18 @@ def theory():
         settle(t, "open")
         t.put("given", (), False)
 
+    def of_present(s, n, at, mv, cl):
+        """A claim is of the present holder, as far as it is known."""
+        same = And(If(s.giving(), 0, s.moves()) == mv, Or(s.giving(), s.claim() == 0, s.claim() == cl))
+        return And(Or(s.giving(), s.kept(), s.leaving()), s.holder() == n, s.attempt() == at, same)
+
     @action("Node", "Int", "Int", "Int")
     def place_after_end(s, t, n, at, mv, cl):
         """The present holder says that it does not have the job any more, and has not done it."""
         t.reads("ended", n, at, mv, cl)
         t.need(And(Or(s.kept(), s.giving()), s.holder() == n, s.attempt() == at))
         if keeps("OldEndBelieved"):
-            t.need(And(If(s.giving(), 0, s.moves()) == mv, Or(s.giving(), s.claim() == 0, s.claim() == cl)))
+            t.need(of_present(s, n, at, mv, cl))
         settle(t, "open")
         t.put("given", (), False)
 
@@ -207,23 +218,53 @@ def theory():
     def cancel(s, t):
         t.need(s.kept())
         settle(t, "leaving")
+        t.put("c_moves", (), s.moves())
+        t.put("c_holder", (), s.holder())
+        t.put("c_claim", (), s.claim())
 
-    @action()
-    def withdraw(s, t):
+    @action("Node")
+    def withdraw(s, t, n):
+        t.need(And(s.leaving(), s.holder() == n))
+        t.sends("withdraw", n, s.attempt(), s.moves(), s.claim())
+
+    @action("Node", "Int", "Int", "Int")
+    def withdraw_reporter(s, t, n, at, mv, cl):
+        """A node that reports is told to let the job go, whether the home knew of it or not."""
+        t.reads("report", n, at, mv, cl)
         t.need(s.leaving())
-        t.sends("withdraw")
+        t.sends("withdraw", n, at, mv, cl)
+
+    @action("Node", "Int", "Int", "Int")
+    def withdraw_there(s, t, n, at, mv, cl):
+        """The job moved before it was cancelled. Its new holder was granted nothing."""
+        t.reads("report", n, at, mv, cl)
+        t.need(And(s.leaving(), s.attempt() == at, mv == s.moves() + 1, cl > 0))
+        t.put("moves", (), mv)
+        t.put("holder", (), n)
+        t.put("claim", (), cl)
+        t.put("until", (), s.clock(home(s)))
 
     @action("Int")
     def close(s, t, k):
-        """The job has an outcome, 0 for failed or cancelled: on disk before it is told."""
+        """The job has an outcome, other than done, and no node can run it: on disk before it is told."""
         t.need(And(Or(s.open(), s.giving(), s.kept(), s.leaving()), k > 0))
+        if keeps("ClosedWhileHeld"):
+            t.need(Implies(Or(s.kept(), s.leaving()), lapsed(s, s.until())))
+        settle(t, "over")
+        t.put("outcome", (), k)
+
+    @action("Node", "Int", "Int", "Int", "Int")
+    def close_after_end(s, t, n, at, mv, cl, k):
+        """The present holder says that it does not have the job any more, and the job is not placed again."""
+        t.reads("ended", n, at, mv, cl)
+        t.need(And(of_present(s, n, at, mv, cl), k > 0))
         settle(t, "over")
         t.put("outcome", (), k)
 
     @action("Node", "Int", "Int", "Int")
     def close_done(s, t, n, at, mv, cl):
         t.reads("done", n, at, mv, cl)
-        t.need(Or(s.open(), s.giving(), s.kept(), s.leaving()))
+        t.need(of_present(s, n, at, mv, cl))
         settle(t, "over")
         t.put("outcome", (), 0)
 
@@ -323,11 +364,18 @@ def theory():
 
     @action("Node", "Int", "Int", "Int")
     def say_withdrawn(s, t, n, at, mv, cl):
-        """The job was withdrawn, and is not here."""
-        t.reads("withdraw")
-        t.need(Not(s.has(n)))
-        t.need(Not(s.prog(n)))
+        """The job was withdrawn, and is not here, or is here under a later term."""
+        t.reads("withdraw", n, at, mv, cl)
+        later = Or(s.t_attempt(n) > at, And(s.t_attempt(n) == at, s.t_moves(n) > mv))
+        t.need(Implies(s.has(n), later))
         t.sends("ended", n, at, mv, cl)
+
+    @action("Node", "Int", "Int", "Int")
+    def say_done_withdrawn(s, t, n, at, mv, cl):
+        """The job was withdrawn, and has ended here before: the answer names the claim that was withdrawn."""
+        t.reads("withdraw", n, at, mv, cl)
+        t.need(And(s.has(n), s.ended(n), s.done(n)))
+        t.sends("done", n, at, mv, cl)
 
     @action("Node")
     def give_away(s, t, n):
@@ -374,7 +422,11 @@ def theory():
         t.where("claim", lambda: And(again, Not(s.kept())), lambda: 0)
         if not keeps("GrantInMemory"):
             t.where("claim", lambda: again, lambda: 0)
-        t.where("until", lambda: again, lambda: s.clock(home(s)) + (s.lease() if keeps("NotWaitedAfterARestart") else 0))
+        withdraws = And(at_home, s.leaving())
+        t.where("moves", lambda: withdraws, lambda: s.c_moves())
+        t.where("holder", lambda: withdraws, lambda: s.c_holder())
+        t.where("claim", lambda: withdraws, lambda: s.c_claim())
+        t.where("until", lambda: Or(again, withdraws), lambda: s.clock(home(s)) + (s.lease() if keeps("NotWaitedAfterARestart") else 0))
         if not keeps("OutcomeInMemory"):
             t.where("open", lambda: And(at_home, s.over()), lambda: True)
             t.where("over", lambda: at_home, lambda: False)
@@ -415,6 +467,10 @@ def theory():
     def one_outcome_is_told(s, k, l):
         return Implies(And(s.told(k), s.told(l)), k == l)
 
+    @inv("Node", "Int", claim=True)
+    def no_node_runs_a_job_whose_outcome_was_told(s, n, k):
+        return Implies(s.told(k), Not(s.prog(n)))
+
     @inv(claim=True)
     def a_job_that_is_finished_was_done(s):
         return Implies(s.told(0), s.was_done())
@@ -431,6 +487,7 @@ def theory():
         return And(
             *pairs,
             Implies(Or(s.giving(), s.kept()), s.given()),
+            Implies(s.giving(), s.moves() == 0),
             Implies(Or(*phases), s.accepted()),
             Implies(And(Or(s.giving(), s.open()), s.given()), And(s.moves() == 0, s.claim() == 0)),
             s.claim() >= 0,
@@ -462,7 +519,7 @@ def theory():
         return And(s.granted(at, mv), s.g_node(at, mv) == n, s.g_claim(at, mv) == s.t_claim(n))
 
     @inv("Node")
-    def who_waits_runs_or_gives_was_granted_the_job(s, n):
+    def a_holder_that_waits_runs_or_gives_was_granted_the_job(s, n):
         return And(
             Implies(And(s.has(n), Or(s.waits(n), s.runs(n), s.gives(n))), mine(s, n)),
             Implies(And(s.has(n), s.ends(n) >= 0), And(mine(s, n), s.ends(n) <= s.g_until(s.t_attempt(n), s.t_moves(n)))),
@@ -497,15 +554,15 @@ def theory():
 
     @inv("Node", "Int", "Int", "Int")
     def an_end_is_for_good(s, n, at, mv, cl):
-        """While the job is not withdrawn: else its holder may have let go of it anywhere."""
         return And(
-            Implies(And(s.m_ended(n, at, mv, cl), Not(s.m_withdraw())), And(quits(s, n, at, mv, cl))),
-            Implies(And(s.m_done(n, at, mv, cl)), s.was_done()),
+            Implies(Or(s.m_ended(n, at, mv, cl), s.m_done(n, at, mv, cl)), quits(s, n, at, mv, cl)),
+            Implies(s.m_done(n, at, mv, cl), s.was_done()),
         )
 
-    @inv()
-    def what_is_withdrawn_is_not_placed_again(s):
-        return Implies(s.m_withdraw(), Or(s.leaving(), s.over()))
+    @inv("Node", "Int", "Int", "Int")
+    def a_withdrawal_is_of_a_report(s, n, at, mv, cl):
+        """Or of a node that never reported."""
+        return Implies(s.m_withdraw(n, at, mv, cl), And(Or(s.leaving(), s.over()), cl <= s.last(n), Or(s.m_report(n, at, mv, cl), cl <= 0)))
 
     @inv("Int", "Int")
     def what_was_granted_is_over_or_of_the_present_holder(s, at, mv):
@@ -516,10 +573,10 @@ def theory():
                 Or(
                     s.g_until(at, mv) + s.skew() < s.clock(home(s)),
                     gone(s, at, mv),
-                    And(Or(s.kept(), s.leaving(), s.over()), present, Implies(s.kept(), s.g_until(at, mv) <= s.until())),
+                    And(Or(s.kept(), s.leaving()), present, s.g_until(at, mv) <= s.until()),
                 ),
                 Or(at < s.attempt(), And(at == s.attempt(), mv <= s.moves())),
-                Implies(And(at == s.attempt(), mv == s.moves(), s.given()), present),
+                Implies(And(at == s.attempt(), mv == s.moves(), s.given(), Not(s.over())), present),
                 s.g_until(at, mv) <= s.clock(home(s)) + s.lease(),
                 s.g_claim(at, mv) <= s.last(s.g_node(at, mv)),
                 s.g_claim(at, mv) > 0,
@@ -535,9 +592,26 @@ def theory():
             And(s.granted(at, mv), s.g_node(at, mv) == n, s.has(n), s.t_claim(n) == cl), And(s.t_attempt(n) == at, s.t_moves(n) >= mv)
         )
 
+    @inv("Int", "Int")
+    def a_cancellation_names_the_holder(s, at, mv):
+        """The last one that was granted the job, if one was."""
+        named = And(s.g_node(at, mv) == s.c_holder(), s.g_claim(at, mv) == s.c_claim(), s.c_claim() > 0)
+        return Implies(
+            s.leaving(),
+            And(
+                Implies(And(s.granted(at, mv), at == s.attempt()), And(mv <= s.c_moves(), Implies(mv == s.c_moves(), named))),
+                Implies(s.c_claim() > 0, s.m_report(s.c_holder(), s.attempt(), s.c_moves(), s.c_claim())),
+                s.c_moves() >= 0,
+                s.c_claim() >= 0,
+                # If the job moved since, what was granted is lost.
+                Implies(And(s.granted(at, mv), at == s.attempt(), mv == s.c_moves(), s.moves() > mv), gone(s, at, mv)),
+                Implies(s.moves() <= s.c_moves(), And(s.moves() == s.c_moves(), s.holder() == s.c_holder(), s.claim() == s.c_claim())),
+            ),
+        )
+
     @inv("Node")
     def the_claim_of_the_present_holder_was_reported(s, n):
-        return Implies(And(s.kept(), s.claim() > 0), s.m_report(s.holder(), s.attempt(), s.moves(), s.claim()))
+        return Implies(And(Or(s.kept(), s.leaving()), s.claim() > 0), s.m_report(s.holder(), s.attempt(), s.moves(), s.claim()))
 
     # Each action beside the functions of core/src/custody that take it.
     T.code = {
@@ -551,8 +625,11 @@ def theory():
         "place_again": "`Custody::attend_task`, `run_again`, `place_again`",
         "place_after_end": "`Custody::on_end`, `run_again`, `place_again`",
         "cancel": "`Custody::cancel`",
-        "withdraw": "`Custody::attend_task`, `on_claim`",
+        "withdraw": "`Custody::attend_task`",
+        "withdraw_reporter": "`Custody::on_claim`",
+        "withdraw_there": "`Custody::on_claim`",
         "close": "`Custody::close`",
+        "close_after_end": "`Custody::on_end`, `close`",
         "close_done": "`Custody::on_end`, `close`",
         "tell": "`Custody::close`",
         "take": "`Custody::on_taking`, `take`",
@@ -567,6 +644,7 @@ def theory():
         "say_done": "`Custody::report`",
         "let_go": "`Custody::let_go`",
         "say_withdrawn": "`Custody::on_verdict`",
+        "say_done_withdrawn": "`Custody::on_verdict`",
         "give_away": "`Custody::give_away`",
         "pass_on": "`Custody::give`",
         "take_back": "`Custody::take_back`",

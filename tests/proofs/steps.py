@@ -6,9 +6,9 @@ on disk must be written before a message about it is sent. Nothing of an action 
 that the solver proved are called with values.
 """
 
+import functools
 import itertools
 import json
-from collections import Counter
 
 from logic import Disabled
 
@@ -39,9 +39,9 @@ class Values:
 class ValuesNext:
     """The state after an action, as values."""
 
-    def __init__(self, before, readable):
-        self.before, self.readable = before, readable
-        self.facts, self.sent, self.changed = dict(before.facts), [], False
+    def __init__(self, before, readable, own):
+        self.before, self.readable, self.own = before, readable, own
+        self.facts, self.sent = dict(before.facts), []
 
     def need(self, guard):
         if not guard:
@@ -64,18 +64,25 @@ class ValuesNext:
                 self.facts[name, args] = value(*args)
 
     def reads(self, kind, *args):
-        self.need((kind, args) in self.readable)
+        self.need((kind, args) in self.readable or ("own", (kind, args)) in self.facts)
 
     def sends(self, kind, *args):
         self.sent.append((kind, args))
+        # What a node tells itself is read within the step.
+        if self.own and self.own(kind, args):
+            self.facts["own", (kind, args)] = True
 
 
 class Step:
     """One step in the words of a theory, as a mapping makes it.
 
     `effects` is a list of (job, kind, what): kind "send" with a message, "do" with an action and its arguments, "write"
-    with the facts that are on disk now. `tries` lists for each job the silent actions that may have been taken.
+    with what is on disk now, "told" with facts that must be true and on disk, "gone" with facts that must not. `tries`
+    lists for each job the silent actions that may have been taken. `own` says which messages go to the node itself, and
+    equal keys have equal answers.
     """
+
+    own = key = None
 
     def __init__(self, static, domain, before, after, readable, effects, tries, first=()):
         self.static, self.domain, self.before, self.after = static, domain, before, after
@@ -83,15 +90,22 @@ class Step:
 
 
 class Judge:
-    """Looks for proved actions that explain a step, and counts them."""
+    """Looks for proved actions that explain a step. Steps that are equal but for names are judged once."""
 
     def __init__(self, theory, mapping):
         self.theory, self.mapping = theory, mapping
-        self.taken, self.lengths = Counter(), Counter()
+        self.known, self.acted = {}, {}
 
     def act(self, step, facts, action, args):
+        # The search asks again and again. What it has from here, it keeps, so that no two facts have one number.
+        key = id(facts), action, args
+        if key not in self.acted:
+            self.acted[key] = self.act_once(step, facts, action, args)
+        return self.acted[key]
+
+    def act_once(self, step, facts, action, args):
         before = Values(self.theory, step.static, step.domain, facts)
-        after = ValuesNext(before, step.readable)
+        after = ValuesNext(before, step.readable, step.own)
         try:
             self.theory.actions[action][1](before, after, *args)
         except Disabled:
@@ -100,7 +114,15 @@ class Judge:
 
     def explain(self, step):
         """The actions that explain a step, or `None`."""
-        target = step.after
+        if step.key is None:
+            return self.search(step)
+        if step.key not in self.known:
+            self.known[step.key] = self.search(step)
+        return self.known[step.key]
+
+    def search(self, step):
+        mapping, target = self.mapping, self.mapping.visible(step.after)
+        self.acted = {}
         jobs = list(step.tries)
         limit = MOST * max(1, len(jobs))
         begin = step.before
@@ -111,14 +133,15 @@ class Judge:
                 return None
             begin, _ = acted
             path.append(action)
+
         def follow(index, facts, dirty, left, path):
             """`dirty` are the jobs whose facts changed since they were written."""
             while index < len(step.effects):
                 job, kind, what = step.effects[index]
                 if kind == "send":
                     found = None
-                    if job not in dirty or not self.mapping.waits_for_disk(what):
-                        for action, args in self.mapping.senders(what):
+                    if job not in dirty or not mapping.waits_for_disk(what):
+                        for action, args in mapping.senders(what):
                             acted = self.act(step, facts, action, args)
                             if acted is not None and what in acted[1]:
                                 found = action, acted[0]
@@ -133,16 +156,22 @@ class Judge:
                     if acted is None:
                         break
                     path = path + [action]
-                    if self.mapping.disk(acted[0], job) != self.mapping.disk(facts, job):
+                    if mapping.disk(acted[0], job) != mapping.disk(facts, job):
                         dirty = dirty | {job}
                     facts = acted[0]
+                elif kind == "told":
+                    if job in dirty or any(facts.get((name, args)) != value for name, args, value in what):
+                        break
+                elif kind == "gone":
+                    if any(facts.get((name, ())) for name in what):
+                        break
                 else:
-                    if self.mapping.disk(facts, job) != what:
+                    if mapping.disk(facts, job) != what:
                         break
                     dirty = dirty - {job}
                 index += 1
             else:
-                if facts == target and not dirty:
+                if not dirty and mapping.visible(facts) == target:
                     return path
             if left == 0:
                 return None
@@ -150,13 +179,20 @@ class Judge:
             if dead_before.get(key, -1) >= left:
                 return None
             now = [step.effects[index][0]] if index < len(step.effects) else jobs
+            tried = set()
             for job in now:
                 for action, args in step.tries.get(job, ()):
+                    if (action, args) in tried:
+                        continue
+                    tried.add((action, args))
                     acted = self.act(step, facts, action, args)
                     if acted is None or acted[0] == facts:
                         continue
-                    soiled = self.mapping.soils(facts, acted[0], job)
-                    found = follow(index, acted[0], dirty | {job} if soiled else dirty, left - 1, path + [action])
+                    if acted[1] and dirty:
+                        # A message to the node itself, before what it rests on is on disk.
+                        continue
+                    soiled = mapping.soiled(facts, acted[0], job)
+                    found = follow(index, acted[0], dirty | soiled, left - 1, path + [action])
                     if found is not None:
                         return found
             dead_before[key] = left
@@ -171,23 +207,22 @@ class Judge:
 
 
 def read(path, most=None):
-    """The recorded steps of a file: configuration, states and steps."""
+    """The recorded steps of a file: time, configuration, event, states and effects."""
     configs, states = [], []
+    state = functools.lru_cache(10_000)(lambda index: json.loads(states[index]))
     count = 0
     with open(path) as lines:
         for line in lines:
-            try:
-                entry = json.loads(line)
-            except json.JSONDecodeError:
+            if not line.endswith("]\n"):
                 # The last line, if the process was ended.
                 continue
-            if entry[0] == "config":
-                configs.append(entry[1])
-            elif entry[0] == "state":
-                states.append(entry[1])
+            if line.startswith('["state",'):
+                states.append(line[9:-2])
+            elif line.startswith('["config",'):
+                configs.append(json.loads(line[10:-2]))
             else:
-                _, source, now, config, event, before, after, effects = entry
-                yield source, now, configs[config], event, states[before], states[after], effects
+                _, now, config, event, before, after, effects = json.loads(line)
+                yield now, configs[config], event, state(before), state(after), effects
                 count += 1
                 if count == most:
                     return

@@ -5,7 +5,7 @@ use gridweave_core::admission::Needs;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::invariants::{Executions, Observation};
-use crate::steps::Recorded;
+use crate::steps;
 use gridweave_core::commit::coordinator::{self, Notice as Told, Setback};
 use gridweave_core::commit::participant::{self, Cause, Notice as Heard};
 use gridweave_core::commit::{
@@ -216,7 +216,7 @@ impl Ledger {
 }
 
 /// The coordinator of every running job must know that the job may run now.
-fn watch(ledger: &mut Ledger, grid: &Simulation<Recorded<Node>>) {
+fn watch(ledger: &mut Ledger, grid: &Simulation<Node>) {
     let now = grid.now();
     for (&(node, job), &attempt) in &ledger.running {
         if ledger.ends.get(&(node, attempt)) < Some(&now) {
@@ -233,7 +233,8 @@ fn watch(ledger: &mut Ledger, grid: &Simulation<Recorded<Node>>) {
 }
 
 /// One run: ten coordinators, ten participants, jobs at random times, then calm until everything is over.
-pub fn run(weather: Weather) -> (Ledger, Simulation<Recorded<Node>>) {
+pub fn run(weather: Weather) -> (Ledger, Simulation<Node>) {
+    steps::watch();
     let share = |percent: u32| f64::from(percent) / 100.0;
     let delay = Delay::Uniform {
         min: Span::from_millis(1),
@@ -250,8 +251,7 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Recorded<Node>>) {
     let network = Network::new(&network, weather.seed).expect("the network is sound");
     let overrun = weather.overrun;
     let mut grid = Simulation::new(2 * NODES as u32, network, weather.seed, move |_| {
-        let node = Node::new(Config { overrun, ..CONFIG }, Everyone);
-        Recorded::new(node, "simulation")
+        Node::new(Config { overrun, ..CONFIG }, Everyone)
     });
     grid.check(Checking::EveryEvent);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(weather.seed);
@@ -376,7 +376,7 @@ pub fn run(weather: Weather) -> (Ledger, Simulation<Recorded<Node>>) {
 }
 
 /// What must hold after any run.
-pub fn sound(ledger: &Ledger, grid: &Simulation<Recorded<Node>>) -> Result<(), TestCaseError> {
+pub fn sound(ledger: &Ledger, grid: &Simulation<Node>) -> Result<(), TestCaseError> {
     prop_assert!(ledger.faults.is_empty(), "{:?}", ledger.faults);
     prop_assert!(grid.broken().is_empty(), "{:?}", grid.broken().first());
     for node in 0..2 * NODES {

@@ -536,7 +536,7 @@ impl Custody {
             }
             return;
         };
-        let is_mine = (held.term, held.claim) == (term, claim);
+        let is_mine = (held.term, held.claim) == (term, claim) || canary!(OldGrantTaken);
         match ruling {
             // A grant that comes late or again, or that is for another claim, grants nothing.
             Ruling::Granted { until } if is_mine && Some(until) > held.lease.max(Some(now)) => {
@@ -619,7 +619,9 @@ impl Custody {
             until,
             assignment: held.assignment(me, now),
         };
-        Self::persist_progress(held, Progress::Started { at: now }, cx);
+        if !canary!(StartInMemory) {
+            Self::persist_progress(held, Progress::Started { at: now }, cx);
+        }
         Self::tell(job, started, cx);
     }
 
@@ -694,7 +696,9 @@ impl Custody {
         held.carried = carried;
         held.state = State::Giving { to, tries };
         held.due = now;
-        Self::persist_progress(held, Progress::Given { to }, cx);
+        if !canary!(GivenInMemory) {
+            Self::persist_progress(held, Progress::Given { to }, cx);
+        }
         self.counts.moved = self.counts.moved.saturating_add(1);
         self.attend_held(job, cx);
     }

@@ -528,6 +528,19 @@ impl Custody {
         }
     }
 
+    fn step(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+        let mut inside = Inside {
+            me: self.me,
+            cx,
+            to_self: VecDeque::new(),
+        };
+        self.react(event, &mut inside);
+        // Each message leads to at most one more: its answer.
+        while let Some(message) = inside.to_self.pop_front() {
+            self.on_message(self.me, message, &mut inside);
+        }
+    }
+
     fn resume(&mut self, cx: &mut dyn Context<Self>) {
         self.claim = self.claim.max(Claim::before(cx.now()));
         for job in self.tasks().collect::<Vec<_>>() {
@@ -548,16 +561,7 @@ impl Machine for Custody {
     type Record = Record;
 
     fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
-        let mut inside = Inside {
-            me: self.me,
-            cx,
-            to_self: VecDeque::new(),
-        };
-        self.react(event, &mut inside);
-        // Each message leads to at most one more: its answer.
-        while let Some(message) = inside.to_self.pop_front() {
-            self.on_message(self.me, message, &mut inside);
-        }
+        step!(self, event, cx, Self::step);
     }
 
     fn check(&self) -> Result<(), Violation> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use gridweave_core::id::{Epoch, JobId, NodeId};
 use gridweave_core::job::{Command, News, Survival};
-use gridweave_core::machine::{self, Effect, EffectQueue, Event, Machine};
+use gridweave_core::machine::{self, Effect, Event, Machine};
 use gridweave_core::time::{Span, Time};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -55,6 +55,7 @@ pub(super) struct Host<S: Subject> {
 impl<S: Subject> Host<S> {
     /// A node that has started.
     pub(super) fn start(subject: S, now: Time) -> Self {
+        steps::watch();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
         let mut host = Self {
             host: machine::Host::unstarted(subject.build(&mut rng)),
@@ -86,19 +87,8 @@ impl<S: Subject> Host<S> {
 
     /// Handles an event. If the node is to crash, it does so after `crash` effects, and restarts.
     pub(super) fn feed_and_crash(&mut self, event: Event<S::Node>, crash: Option<usize>) {
-        self.note(&event);
         self.host.handle(event, self.now, &mut self.rng);
         self.execute(crash);
-    }
-
-    /// Writes the step down that is about to be taken.
-    fn note(&self, event: &Event<S::Node>) {
-        if !steps::is_recording() {
-            return;
-        }
-        let (mut after, mut effects) = (self.node().clone(), EffectQueue::new());
-        effects.feed(&mut after, event.clone(), self.now, &mut self.rng.clone());
-        steps::record("fuzzing", self.now, event, self.node(), &after, &effects);
     }
 
     fn execute(&mut self, crash: Option<usize>) {
@@ -127,10 +117,6 @@ impl<S: Subject> Host<S> {
             rings = if at > self.now { 0 } else { rings + 1 };
             assert!(rings <= S::MOST_RINGS, "timers ring without end");
             self.now = self.now.max(at);
-            let due = self.host.timers().iter().find(|(due, _)| *due == at);
-            if let Some(timer) = due.map(|(_, timer)| timer) {
-                self.note(&Event::Timer(timer));
-            }
             self.host.fire(self.now, &mut self.rng);
             self.execute(None);
         }

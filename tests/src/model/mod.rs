@@ -20,7 +20,7 @@ pub use bag::Bag;
 
 use gridweave_core::id::NodeId;
 use gridweave_core::job::{Outcome, Survival};
-use gridweave_core::machine::{Effect, EffectQueue, Event, Host, Machine};
+use gridweave_core::machine::{Effect, Event, Host, Machine};
 use gridweave_core::rand_core::TryRng;
 use gridweave_core::schedule::Attempt;
 use gridweave_core::time::{Span, Time};
@@ -336,15 +336,6 @@ impl<M: Runner> Exploration<M> {
             drawn: 0,
         };
         host.handle(event.clone(), state.now, &mut script);
-        if steps::is_recording() {
-            let mut script = Script {
-                values: choices,
-                drawn: 0,
-            };
-            let (mut after, mut effects) = (before.clone(), EffectQueue::new());
-            effects.feed(&mut after, event.clone(), state.now, &mut script);
-            steps::record("model", state.now, event, before, &after, &effects);
-        }
         let id = NodeId::new(u64::from(node));
         let judged = host.machine().and_then(|after| {
             (self.judge)(&Step {
@@ -489,6 +480,7 @@ impl<M: Runner> Model for Exploration<M> {
     type Action = Action<M>;
 
     fn init_states(&self) -> Vec<State<M>> {
+        steps::watch();
         let mut state = State {
             now: Time::ZERO,
             nodes: vec![Arc::default(); usize::from(self.nodes)],

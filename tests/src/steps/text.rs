@@ -3,12 +3,19 @@
 //! `Name { field: value }` is an object with the name under `"#"`, `Name(value)` an array that begins with the name,
 //! `Some(value)` the value, `None` null. A time is a number of microseconds; other names and numbers are strings.
 
-use std::fmt::Debug;
 use std::fmt::Write as _;
 
 /// Fields that no model has.
 const DROPPED: &[&str] = &[
     "policy",
+    "due",
+    "why",
+    "past",
+    "counts",
+    "taken_back",
+    "told",
+    "carried",
+    "arrived",
     "quotas",
     "alarm",
     "payload",
@@ -27,16 +34,10 @@ struct Reader<'a> {
     config: String,
 }
 
-/// A value as JSON.
-pub(super) fn json(value: &impl Debug) -> String {
-    state(value).0
-}
-
-/// A machine as JSON without its configuration, and its configuration.
-pub(super) fn state(value: &impl Debug) -> (String, String) {
-    let text = format!("{value:?}");
+/// A `Debug` text as JSON without the configuration in it, and that configuration.
+pub(super) fn read(text: &str) -> (String, String) {
     let mut reader = Reader {
-        text: &text,
+        text,
         at: 0,
         config: String::from("null"),
     };
@@ -120,7 +121,9 @@ impl Reader<'_> {
     }
 
     fn fields(&mut self, name: &str, out: &mut String) {
+        let start = out.len();
         write!(out, "{{\"#\":\"{name}\"").expect("a string takes it");
+        let mut known = None;
         while !self.skip(b'}') {
             let field = self.word().to_owned();
             // A set has no names.
@@ -129,6 +132,9 @@ impl Reader<'_> {
             }
             let mut value = String::new();
             self.value(&mut value);
+            if name == "Job" && field == "id" {
+                known = Some(value.clone());
+            }
             if field == "config" {
                 self.config = value;
             } else if !DROPPED.contains(&field.as_str()) {
@@ -137,6 +143,10 @@ impl Reader<'_> {
             self.skip(b',');
         }
         out.push('}');
+        // Of a job, only its name.
+        if let Some(id) = known {
+            out.replace_range(start.., &id);
+        }
     }
 }
 
@@ -171,14 +181,18 @@ mod tests {
     use gridweave_core::schedule::Attempt;
     use gridweave_core::time::{Interval, Span, Time};
 
-    use super::json;
+    use super::read;
 
     #[test]
     fn a_debug_text_becomes_json() {
         let interval = Interval::starting(Time::from_micros(4), Span::from_secs(1));
         let attempt = Attempt::new(JobId::new(7), Epoch::new(1));
         assert_eq!(
-            json(&(interval, Some(attempt), None::<u8>, Time::MAX)),
+            read(&format!(
+                "{:?}",
+                (interval, Some(attempt), None::<u8>, Time::MAX)
+            ))
+            .0,
             r##"["",["Ok",[4,1000004]],{"#":"Attempt","job":"j7","epoch":"e1"},null,4611686018427387904]"##
         );
     }

@@ -270,7 +270,7 @@ impl Twins for Backfill {
             Step::Finish(job) => format!("{}", queue.finish(JobId::new(job)).is_ok()),
         };
         if let Some(before) = before {
-            steps::record_call("queue", step, &before, queue, &answer);
+            steps::record_call(step, &before, queue, &answer);
         }
         answer
     }

@@ -720,17 +720,8 @@ impl<P: Policy> Coordinator<P> {
         let due = self.tasks.iter().filter_map(Task::next_due);
         self.alarm.set(due, Due, cx);
     }
-}
 
-impl<P: Policy> Machine for Coordinator<P> {
-    type Message = Message;
-    type Timer = Due;
-    type Command = Command;
-    type Notice = Notice;
-    type Key = Key;
-    type Record = Record;
-
-    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+    fn step(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         match event {
             Event::Restored(key, record) => {
                 self.restore(key, record);
@@ -764,6 +755,19 @@ impl<P: Policy> Machine for Coordinator<P> {
             Event::Unreachable { .. } => {}
         }
         self.arm(cx);
+    }
+}
+
+impl<P: Policy> Machine for Coordinator<P> {
+    type Message = Message;
+    type Timer = Due;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = Key;
+    type Record = Record;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+        step!(self, event, cx, Self::step);
     }
 
     fn check(&self) -> Result<(), Violation> {

@@ -432,17 +432,8 @@ impl<P: Policy> Participant<P> {
         let due = self.seats.iter().map(|seat| seat.next_due(&self.config));
         self.alarm.set(due, Due, cx);
     }
-}
 
-impl<P: Policy> Machine for Participant<P> {
-    type Message = Message;
-    type Timer = Due;
-    type Command = Command;
-    type Notice = Notice;
-    type Key = JobId;
-    type Record = Seat;
-
-    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+    fn step(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
         if let Event::Restored(_, seat) = event {
             self.restore(seat);
             return;
@@ -500,6 +491,19 @@ impl<P: Policy> Machine for Participant<P> {
             | Event::Restored(..) => {}
         }
         self.arm(cx);
+    }
+}
+
+impl<P: Policy> Machine for Participant<P> {
+    type Message = Message;
+    type Timer = Due;
+    type Command = Command;
+    type Notice = Notice;
+    type Key = JobId;
+    type Record = Seat;
+
+    fn handle(&mut self, event: Event<Self>, cx: &mut dyn Context<Self>) {
+        step!(self, event, cx, Self::step);
     }
 
     fn check(&self) -> Result<(), Violation> {
