@@ -616,6 +616,11 @@ impl Custody {
         standing: Standing,
         cx: &mut dyn Context<Self>,
     ) {
+        let task = self.task_mut(job);
+        // Before this node has started, it does not know enough to rule. Holders repeat what they report.
+        if task.is_some_and(|task| matches!(task.phase, Phase::Restored(_))) {
+            return;
+        }
         let ruling = match standing {
             Standing::Ended(ending) => {
                 self.on_end(job, claimed, ending, cx);
@@ -645,9 +650,6 @@ impl Custody {
             return Some(Ruling::Over);
         };
         let until = task.bound.limit(now + lease);
-        if matches!(task.phase, Phase::Restored(_)) {
-            return None;
-        }
         let (is_new, granted) = match task.phase {
             Phase::Giving { term, to, .. } if (term, to) == (holding.term, holding.holder) => {
                 (true, None)

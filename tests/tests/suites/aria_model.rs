@@ -71,7 +71,7 @@ fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
 fn a_machine_crashes_while_its_own_job_goes_on() {
     let case = cancelled(whole_life(itself())).with_agent_crash(Crash::Agent);
     let seen = [recovery(), finished_after_all(), withdrawn()];
-    case.explore("the initiator itself, the job goes on", &seen, 1_148);
+    case.explore("the initiator itself, the job goes on", &seen, 1_142);
 }
 
 #[test]

@@ -528,3 +528,21 @@ fn an_end_that_is_reported_before_any_claim_counts() {
     did.pop();
     assert_eq!(did, last(News::Finished));
 }
+
+#[test]
+fn an_end_while_a_home_that_runs_its_job_was_down_counts() {
+    let mut bench = Bench::alone();
+    bench.keep();
+    bench.find(0, &[ME]);
+    bench.run();
+    let attempt = bench.machine().running(JOB).unwrap();
+    let done = Survival::Ended(job::Outcome::Done);
+    let (job, survival) = (JOB, done);
+    let mut did = bench.at(9).restart_with([Command::Survived {
+        job,
+        attempt,
+        survival,
+    }]);
+    did.extend(bench.pass_until(60));
+    assert!(did.contains(&Say(tell(News::Finished))), "{did:?}");
+}
