@@ -165,6 +165,9 @@ class Parts:
     def visible(self, facts):
         return {key: value for key, value in facts.items() if key[0] not in ("own", "c_moves", "c_holder", "c_claim")}
 
+    def more(self, step):
+        return 0
+
     def disk(self, facts, part):
         get = facts.get
         if part == "holder":
@@ -303,6 +306,9 @@ class Jobs:
         if not tasks[1] and overs:
             second["over", ()], second["outcome", ()] = True, overs[-1][1]
         if is_read and message is not None:
+            if event["from"] == me:
+                # What a node tells itself does not come over the network.
+                return "outside"
             at, mv = view.term(message["term"])
             cl = view.claim(message["claim"])
             if kind(message) == "Report":

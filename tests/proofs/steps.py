@@ -124,7 +124,7 @@ class Judge:
         mapping, target = self.mapping, self.mapping.visible(step.after)
         self.acted = {}
         jobs = list(step.tries)
-        limit = MOST * max(1, len(jobs))
+        limit = MOST * max(1, len(jobs)) + mapping.more(step)
         begin = step.before
         path = []
         for action, args in step.first:
