@@ -4,7 +4,28 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::results::Estimate;
+use crate::results::{Estimate, Summary};
+
+/// What `summary.json` has of so many wanted runs: the summary of one run as it is; of several, means with confidence
+/// intervals and the number of runs.
+pub fn join(summaries: &[&Summary], wanted: u32) -> serde_json::Result<Value> {
+    let values = summaries
+        .iter()
+        .map(serde_json::to_value)
+        .collect::<Result<Vec<Value>, _>>()?;
+    if let (1, [one]) = (wanted, values.as_slice()) {
+        return Ok(one.clone());
+    }
+    let mut joined = aggregate(&values);
+    joined["partial"] = json!(is_partial(summaries, wanted));
+    joined["runs"] = json!({ "wanted": wanted, "made": summaries.len() });
+    Ok(joined)
+}
+
+/// Whether a run is missing or was stopped.
+pub fn is_partial(summaries: &[&Summary], wanted: u32) -> bool {
+    summaries.len() < wanted as usize || summaries.iter().any(|summary| summary.partial)
+}
 
 /// Joins the summaries of several runs. Each number becomes its mean and the half-width of its 95 % confidence
 /// interval. Equal values stay; other values become a list. Runs without a figure are left out of its mean.

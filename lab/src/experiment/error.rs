@@ -47,6 +47,17 @@ pub enum InputError {
         /// The digest in the configuration.
         wanted: String,
     },
+    /// The configuration names a workload, and the caller brings jobs.
+    #[error(
+        "{name}: these jobs are given, and workload.source names others; leave one of them out"
+    )]
+    TwoWorkloads {
+        /// The name of the given jobs.
+        name: String,
+    },
+    /// Schedulers cannot be compared as was asked for.
+    #[error("{0}")]
+    Choice(String),
     /// The trace does not say how many processors there were.
     #[error("{name} does not say how many processors there are; give --nodes")]
     NoNodes {

@@ -26,10 +26,12 @@ mod execute;
 pub(crate) mod nodes;
 pub(crate) mod prepare;
 mod sweep;
+mod tables;
 
-pub use aggregate::aggregate;
+pub use aggregate::{aggregate, is_partial, join};
 pub use comparison::{Waits, wait_difference, wait_ratio};
 pub use error::{InputError, MOST_NODES};
 pub use execute::Results;
-pub use prepare::{Prepared, prepare};
+pub use prepare::{Prepared, prepare, prepare_given};
 pub use sweep::{Point, Sweep};
+pub use tables::{Requested, Table, tables};

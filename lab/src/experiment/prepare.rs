@@ -15,8 +15,8 @@ use crate::outcome::Estimates;
 use crate::schedulers::name::Scheduler;
 use crate::workload::generate::GenerateError;
 use crate::workload::{
-    AboveCap, Cap, Origin, Parallel, TargetLoad, Trace, Transform, Window, WorkUnit, Workload,
-    bundled, read_with_digest,
+    AboveCap, Cap, Format, Header, Oddities, Origin, Parallel, Skipped, TargetLoad, Trace,
+    Transform, Window, WorkUnit, Workload, bundled, read_with_digest,
 };
 
 /// Jobs and nodes, ready to be simulated. Cheap to clone.
@@ -38,14 +38,7 @@ pub struct Prepared {
 
 /// Reads or generates the jobs and nodes of a configuration.
 pub fn prepare(config: &Config) -> Result<Prepared, InputError> {
-    let mut prepared = Prepared {
-        config: config.clone().checked()?.with_absolute_files(),
-        workload: Arc::default(),
-        grid: Arc::new(Grid::Uniform(1)),
-        skipped: 0,
-        notes: Vec::new(),
-        explained: None,
-    };
+    let mut prepared = Prepared::begin(config)?;
     match config.workload.source {
         Source::Bundled => prepared.take_trace(bundled())?,
         Source::Trace => {
@@ -68,7 +61,43 @@ pub fn prepare(config: &Config) -> Result<Prepared, InputError> {
     Ok(prepared)
 }
 
+/// The same for jobs that the caller brings, which are transformed as those of a trace are.
+///
+/// The prepared configuration names them like a trace, by their name and their digest. It cannot be prepared again
+/// without them.
+pub fn prepare_given(config: &Config, jobs: Workload) -> Result<Prepared, InputError> {
+    if config.workload.source != Source::Bundled {
+        return Err(InputError::TwoWorkloads { name: jobs.name });
+    }
+    let mut prepared = Prepared::begin(config)?;
+    let pinned = &mut prepared.config.workload;
+    pinned.source = Source::Trace;
+    pinned.trace = Some(jobs.name.clone().into());
+    pinned.trace_digest = Some(jobs.digest());
+    prepared.take_trace(Trace {
+        workload: jobs,
+        format: Format::Swf,
+        header: Header::default(),
+        offset: Span::ZERO,
+        skipped: Skipped::default(),
+        oddities: Oddities::default(),
+    })?;
+    prepared.transform()?;
+    Ok(prepared)
+}
+
 impl Prepared {
+    fn begin(config: &Config) -> Result<Self, InputError> {
+        Ok(Self {
+            config: config.clone().checked()?.with_absolute_files(),
+            workload: Arc::default(),
+            grid: Arc::new(Grid::Uniform(1)),
+            skipped: 0,
+            notes: Vec::new(),
+            explained: None,
+        })
+    }
+
     /// The same jobs and nodes under another scheduler.
     #[must_use]
     pub fn under(&self, scheduler: Scheduler) -> Self {
@@ -81,18 +110,20 @@ impl Prepared {
     pub fn seeded(&self, seed: u64) -> Result<Self, InputError> {
         let mut config = self.config.clone();
         config.seed = seed;
-        let workload = &config.workload;
-        // Which jobs require what, and which organisation they are of, may be drawn.
-        let drawn = workload.source.is_generated()
-            || !config.grid.kinds.is_empty()
-            || workload.organisations.is_some();
-        if drawn && seed != self.config.seed {
+        if self.draws_jobs() && seed != self.config.seed {
             return prepare(&config);
         }
         Ok(Self {
             config,
             ..self.clone()
         })
+    }
+
+    /// Whether the jobs depend on the seed.
+    pub fn draws_jobs(&self) -> bool {
+        let Config { grid, workload, .. } = &self.config;
+        // Which jobs require what, and which organisation they are of, may be drawn.
+        workload.source.is_generated() || !grid.kinds.is_empty() || workload.organisations.is_some()
     }
 
     /// The same with each job split into serial ones, as with `workload.shape = "serial"`.
@@ -295,6 +326,32 @@ mod tests {
             let other = prepared.under(Scheduler::Random);
             assert_eq!(other.facts().estimates, other.config.workload.estimates);
         }
+    }
+
+    #[test]
+    fn given_jobs_are_replayed_like_a_trace_and_named_by_their_digest() {
+        let bundled = bundled().workload;
+        let config = Config::parse("[workload]\nuntil = '1d'").unwrap();
+        let read = prepare(&config).unwrap();
+        let config = config.with("grid.nodes=2004").unwrap();
+        let given = Workload::given("mine", bundled.jobs.clone()).unwrap();
+        let mut brought = prepare_given(&config, given).unwrap();
+        assert_eq!(
+            (&brought.workload.jobs, &brought.grid),
+            (&read.workload.jobs, &read.grid)
+        );
+        let digest = brought.config.workload.trace_digest.take();
+        assert!(digest.is_some_and(|digest| !digest.is_empty()));
+
+        let none = prepare_given(&Config::default(), bundled.clone()).unwrap_err();
+        assert!(
+            none.to_string()
+                .contains("does not say how many processors"),
+            "{none}"
+        );
+        let two = Config::parse("[workload]\nsource = 'aria'").unwrap();
+        let two = prepare_given(&two, bundled).unwrap_err();
+        assert!(two.to_string().contains("workload.source"), "{two}");
     }
 
     #[test]

@@ -2,31 +2,21 @@
 
 use std::path::Path;
 
-use anyhow::bail;
 use serde_json::{Map, Value};
 
 use super::Ending;
 use super::execute::PlannedRun;
 use super::hints::only_serial;
 use super::options::Setup;
-use super::run::{ending, is_partial, join, note_violations, place, write_config};
+use super::run::{ending, note_violations, place, write_config};
 use super::session::Session;
 use super::table::{Line, draw, draw_organisations};
-use crate::experiment::{InputError, Prepared, Results, Waits, prepare, wait_ratio};
-use crate::grid::Grid;
-use crate::outcome::Estimates;
+use crate::experiment::{
+    Prepared, Requested, Results, Table, Waits, is_partial, join, prepare, tables, wait_ratio,
+};
 use crate::report::{Contest, Kind, Page, Track};
 use crate::results::{Summary, write_json};
 use crate::schedulers::Scheduler;
-use crate::workload::TransformError;
-
-/// One table: some schedulers on the same jobs.
-struct Table {
-    name: &'static str,
-    title: String,
-    prepared: Prepared,
-    schedulers: Vec<Scheduler>,
-}
 
 /// What is kept of a run.
 struct Made {
@@ -35,9 +25,6 @@ struct Made {
     /// How to draw the run; only for the first seed.
     track: Option<Track>,
 }
-
-/// The table of gangs with requested times. Its waits are printed beside those of the table of gangs.
-const REQUESTED: &str = "requested";
 
 /// How many bytes of a report may list the nodes of jobs: a larger page is slow to open.
 const MOST_PLACES: usize = 4_000_000;
@@ -50,20 +37,12 @@ pub(super) fn compare(
     requested: bool,
 ) -> anyhow::Result<Ending> {
     let config = setup.config()?;
-    if let Some(twice) = (1..chosen.len()).find(|&place| chosen[..place].contains(&chosen[place])) {
-        bail!("--schedulers names {} twice; name it once", chosen[twice]);
-    }
     let prepared = prepare(&config)?;
-    let mut tables = tables(&prepared, chosen)?;
-    if requested {
-        let table = with_requested_times(&tables)?;
-        tables.push(table);
-    }
-    for table in &tables {
-        for &scheduler in &table.schedulers {
-            table.prepared.under(scheduler).check()?;
-        }
-    }
+    let again = match requested {
+        true => Requested::Too,
+        false => Requested::No,
+    };
+    let tables = tables(&prepared, chosen, again)?;
     let draft = session.draft(&setup.out())?;
     let tasks = tables.iter().flat_map(|table| table.tasks(setup));
     let keep = |prepared: &Prepared, results: Results| Made {
@@ -103,10 +82,10 @@ pub(super) fn compare(
     }
     for ((table, tracks), lines) in tables.iter().zip(tracks).zip(&lines) {
         let rows = lines.iter().map(|line| join(&line.summaries, wanted));
-        let rows = rows.collect::<anyhow::Result<Vec<Value>>>()?;
+        let rows = rows.collect::<serde_json::Result<Vec<Value>>>()?;
         contests.push(table.contest(tracks, &rows));
         report.insert(table.name.into(), Value::Array(rows));
-        if table.name != REQUESTED {
+        if table.name != Table::REQUESTED {
             let text = draw(lines, Some(table.reference().name()));
             drawn.push(format!("{}\n{text}", table.title));
             drawn.extend(draw_organisations(lines));
@@ -206,17 +185,6 @@ impl Table {
         contest
     }
 
-    /// The scheduler that others are compared with.
-    fn reference(&self) -> Scheduler {
-        let first = self.schedulers.first().copied().unwrap_or_default();
-        let easy = Scheduler::CentralEasy;
-        if self.schedulers.contains(&easy) {
-            easy
-        } else {
-            first
-        }
-    }
-
     /// A line for each scheduler that has a run.
     fn lines<'a>(&self, made: &'a [Option<Made>], wanted: u32) -> Vec<Line<'a>> {
         let by_scheduler = || self.schedulers.iter().zip(made.chunks(wanted as usize));
@@ -258,137 +226,4 @@ fn ratios(runs: &[Option<Made>], against: &[Option<Made>]) -> Vec<f64> {
     let both = pairs.filter_map(|(one, other)| one.as_ref().zip(other.as_ref()));
     both.filter_map(|(one, other)| wait_ratio(&one.waits, &other.waits))
         .collect()
-}
-
-/// The table of gangs once more, with the times that users requested.
-fn with_requested_times(tables: &[Table]) -> anyhow::Result<Table> {
-    let Some(gangs) = tables.iter().find(|table| table.name == "gangs") else {
-        bail!("--requested adds waits to the table of gangs, and there are none; leave it out");
-    };
-    let mut prepared = gangs.prepared.clone();
-    if prepared.config.workload.estimates != Estimates::Exact {
-        bail!(
-            "--requested adds waits with requested times, but workload.estimates says what schedulers are told; leave one of them out"
-        );
-    }
-    prepared.config.workload.estimates = Estimates::Kill;
-    Ok(Table {
-        name: REQUESTED,
-        title: gangs
-            .title
-            .replacen("jobs as they are", "requested times", 1),
-        schedulers: gangs.schedulers.clone(),
-        prepared,
-    })
-}
-
-/// The tables for a workload: gangs for the schedulers that can place them, and serial jobs for all.
-fn tables(prepared: &Prepared, chosen: &[Scheduler]) -> anyhow::Result<Vec<Table>> {
-    let wanted: Vec<Scheduler> = if chosen.is_empty() {
-        let all = Scheduler::ALL.iter().copied();
-        all.filter(|scheduler| scheduler.side().is_compared())
-            .collect()
-    } else {
-        chosen.to_vec()
-    };
-    let title = |prepared: &Prepared, what: &str| {
-        let (jobs, nodes) = (prepared.workload.jobs.len(), prepared.grid.len());
-        format!(
-            "{what}: {}, {jobs} jobs on {nodes} nodes",
-            prepared.workload.name
-        )
-    };
-    if matches!(*prepared.grid, Grid::Mixed(_)) {
-        let schedulers: Vec<Scheduler> = wanted
-            .iter()
-            .copied()
-            .filter(|scheduler| scheduler.side().places_requirements())
-            .collect();
-        if let Some(other) = chosen
-            .iter()
-            .find(|scheduler| !scheduler.side().places_requirements())
-        {
-            let able = Scheduler::ALL
-                .iter()
-                .filter(|scheduler| scheduler.side().places_requirements());
-            bail!(
-                "{other} cannot place jobs on nodes that differ; choose from {}",
-                able.map(|it| it.name()).collect::<Vec<_>>().join(", ")
-            );
-        }
-        return Ok(vec![Table {
-            name: "jobs",
-            title: title(prepared, "jobs with requirements"),
-            prepared: prepared.clone(),
-            schedulers,
-        }]);
-    }
-    let parallel = prepared.workload.jobs.iter().any(|job| job.processors > 1);
-    if !prepared.config.grid.kinds.is_empty() {
-        let is_able = |scheduler: &Scheduler| {
-            let side = scheduler.side();
-            side.places_by_kind() && (side.places_gangs() || !parallel)
-        };
-        if let Some(other) = chosen.iter().find(|scheduler| !is_able(scheduler)) {
-            let able = Scheduler::ALL.iter().filter(|scheduler| is_able(scheduler));
-            bail!(
-                "{other} cannot place these jobs on several kinds of nodes (grid.kinds); choose from {}",
-                able.map(|it| it.name()).collect::<Vec<_>>().join(", ")
-            );
-        }
-        return Ok(vec![Table {
-            name: "gangs",
-            title: title(
-                prepared,
-                "jobs with requirements, on several kinds of nodes",
-            ),
-            prepared: prepared.clone(),
-            schedulers: wanted.into_iter().filter(is_able).collect(),
-        }]);
-    }
-    let mut tables = Vec::new();
-    if parallel {
-        let gangs: Vec<Scheduler> = wanted
-            .iter()
-            .copied()
-            .filter(|scheduler| scheduler.side().places_gangs())
-            .collect();
-        if !gangs.is_empty() {
-            tables.push(Table {
-                name: "gangs",
-                title: title(prepared, "gangs, jobs as they are"),
-                prepared: prepared.clone(),
-                schedulers: gangs,
-            });
-        }
-    }
-    let serial = if parallel {
-        match prepared.serial() {
-            // All chosen schedulers are in the table of gangs, so the serial table is not needed.
-            Err(InputError::Transform {
-                error: TransformError::TooManyParts { .. },
-                ..
-            }) if wanted
-                .iter()
-                .all(|scheduler| scheduler.side().places_gangs()) =>
-            {
-                return Ok(tables);
-            }
-            serial => serial?,
-        }
-    } else {
-        prepared.clone()
-    };
-    let what = if parallel {
-        "serial, each parallel job split"
-    } else {
-        "serial"
-    };
-    tables.push(Table {
-        name: "serial",
-        title: title(&serial, what),
-        prepared: serial,
-        schedulers: wanted,
-    });
-    Ok(tables)
 }

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use anyhow::bail;
 use gridweave_core::id::JobId;
 use gridweave_sim::hosting::{Life, Moment};
-use serde_json::{Value, json};
 
 use super::Ending;
 use super::execute::PlannedRun;
@@ -15,7 +14,7 @@ use super::options::Setup;
 use super::session::{Session, complain};
 use super::table::{Line, draw, draw_organisations};
 use crate::config::Config;
-use crate::experiment::{Prepared, Results, aggregate, prepare};
+use crate::experiment::{Prepared, Results, is_partial, join, prepare};
 use crate::report::{Contest, Kind, Page, Track};
 use crate::results::{Draft, FolderError, Summary, write_json};
 use crate::schedulers::Scheduler;
@@ -187,26 +186,6 @@ pub(super) fn write_config(draft: &Draft, config: &Config) -> Result<(), FolderE
         let text = config.to_toml().map_err(io::Error::other)?;
         io::Write::write_all(file, text.as_bytes())
     })
-}
-
-/// The summary of one run as it is; of several runs, means with confidence intervals and the number of runs.
-pub(super) fn join(summaries: &[&Summary], wanted: u32) -> anyhow::Result<Value> {
-    let values = summaries
-        .iter()
-        .map(serde_json::to_value)
-        .collect::<Result<Vec<Value>, _>>()?;
-    if let (1, [one]) = (wanted, values.as_slice()) {
-        return Ok(one.clone());
-    }
-    let mut joined = aggregate(&values);
-    joined["partial"] = json!(is_partial(summaries, wanted));
-    joined["runs"] = json!({ "wanted": wanted, "made": summaries.len() });
-    Ok(joined)
-}
-
-/// Whether a run is missing or was stopped.
-pub(super) fn is_partial(summaries: &[&Summary], wanted: u32) -> bool {
-    summaries.len() < wanted as usize || summaries.iter().any(|summary| summary.partial)
 }
 
 /// Prints which runs broke an invariant or lost a job.

@@ -49,10 +49,122 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// When a job started and ended, if it did.
-struct Times {
-    start: Option<Time>,
-    end: Option<Time>,
+/// What became of a job, in the words of Batsim.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FinalState {
+    /// It ran to its end.
+    Completed,
+    /// It was killed when its requested time was over.
+    Killed,
+    /// It was refused.
+    Rejected,
+    /// It was accepted, and failed or got no outcome.
+    Failed,
+    /// The run was stopped before it was submitted.
+    NotSubmitted,
+    /// The run was stopped while it ran.
+    Running,
+    /// The run was stopped while it waited.
+    Submitted,
+}
+
+impl FinalState {
+    /// All of them; each is at the index that it has as a number.
+    pub const ALL: [Self; 7] = [
+        Self::Completed,
+        Self::Killed,
+        Self::Rejected,
+        Self::Failed,
+        Self::NotSubmitted,
+        Self::Running,
+        Self::Submitted,
+    ];
+
+    /// Its name in `jobs.csv`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "COMPLETED_SUCCESSFULLY",
+            Self::Killed => "COMPLETED_WALLTIME_REACHED",
+            Self::Rejected => "REJECTED",
+            Self::Failed => "COMPLETED_FAILED",
+            Self::NotSubmitted => "NOT_SUBMITTED",
+            Self::Running => "RUNNING",
+            Self::Submitted => "SUBMITTED",
+        }
+    }
+}
+
+/// A row of `jobs.csv`, without the nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct JobRow {
+    /// The number of the job in its trace.
+    pub number: u64,
+    /// When it was submitted.
+    pub submitted: Time,
+    /// How many nodes, or cores where jobs share nodes, it takes.
+    pub size: u32,
+    /// How long the scheduler was told that it runs.
+    pub requested: Span,
+    /// What became of it.
+    pub state: FinalState,
+    /// When it started, if it did.
+    pub start: Option<Time>,
+    /// When it ended, if it did.
+    pub end: Option<Time>,
+}
+
+impl JobRow {
+    /// The row of the job with this index.
+    pub fn of(facts: &Facts<'_>, run: &Run, index: usize) -> Self {
+        let job = &facts.workload.jobs[index];
+        let (state, start, end) = match run.outcomes[index] {
+            Outcome::Ran { start, end, ending } => {
+                let state = match ending {
+                    Ending::Completed => FinalState::Completed,
+                    Ending::Killed => FinalState::Killed,
+                };
+                (state, Some(start), Some(end))
+            }
+            Outcome::Rejected(_) => (FinalState::Rejected, None, None),
+            Outcome::Failed(_) | Outcome::Lost | Outcome::Orphaned => {
+                (FinalState::Failed, None, None)
+            }
+            Outcome::NotSubmitted => (FinalState::NotSubmitted, None, None),
+            Outcome::Unfinished { start: None } => (FinalState::Submitted, None, None),
+            Outcome::Unfinished { start } => (FinalState::Running, start, None),
+        };
+        let told = facts.estimates.apply(job.run_time, job.requested_time);
+        Self {
+            number: job.number,
+            submitted: job.at,
+            size: facts.weight(index),
+            requested: told.estimate,
+            state,
+            start,
+            end,
+        }
+    }
+
+    /// How long it waited, if it started.
+    pub fn wait(&self) -> Option<Span> {
+        self.start.map(|start| start - self.submitted)
+    }
+
+    /// How long it ran, if it ended.
+    pub fn execution(&self) -> Option<Span> {
+        self.start.zip(self.end).map(|(start, end)| end - start)
+    }
+
+    /// The time from its submission to its end, if it ended.
+    pub fn turnaround(&self) -> Option<Span> {
+        self.end.map(|end| end - self.submitted)
+    }
+
+    /// Turnaround divided by run time, if it ended.
+    pub fn stretch(&self) -> Option<f64> {
+        let (turnaround, execution) = self.turnaround().zip(self.execution())?;
+        Some(turnaround.as_micros() as f64 / execution.as_micros() as f64)
+    }
 }
 
 /// Writes a row for each job of the workload, in its order.
@@ -67,82 +179,26 @@ pub fn write_jobs(facts: &Facts<'_>, run: &Run, to: impl Write) -> io::Result<()
         span.map(|span| Seconds(span.as_micros()).to_string())
             .unwrap_or_default()
     };
-    for (index, (job, outcome)) in facts.workload.jobs.iter().zip(&run.outcomes).enumerate() {
-        let (state, times) = match *outcome {
-            Outcome::Ran { start, end, ending } => {
-                let state = match ending {
-                    Ending::Completed => "COMPLETED_SUCCESSFULLY",
-                    Ending::Killed => "COMPLETED_WALLTIME_REACHED",
-                };
-                (
-                    state,
-                    Times {
-                        start: Some(start),
-                        end: Some(end),
-                    },
-                )
-            }
-            Outcome::Rejected(_) => (
-                "REJECTED",
-                Times {
-                    start: None,
-                    end: None,
-                },
-            ),
-            Outcome::Failed(_) | Outcome::Lost | Outcome::Orphaned => (
-                "COMPLETED_FAILED",
-                Times {
-                    start: None,
-                    end: None,
-                },
-            ),
-            Outcome::NotSubmitted => (
-                "NOT_SUBMITTED",
-                Times {
-                    start: None,
-                    end: None,
-                },
-            ),
-            Outcome::Unfinished { start } => {
-                let state = if start.is_some() {
-                    "RUNNING"
-                } else {
-                    "SUBMITTED"
-                };
-                (state, Times { start, end: None })
-            }
-        };
-        let success = u8::from(state == "COMPLETED_SUCCESSFULLY").to_string();
-        let wait = times.start.map(|start| start - job.at);
-        let execution = times.start.zip(times.end).map(|(start, end)| end - start);
-        let turnaround = times.end.map(|end| end - job.at);
-        let stretch = turnaround.zip(execution).map(|(turnaround, execution)| {
-            format!(
-                "{:.6}",
-                turnaround.as_micros() as f64 / execution.as_micros() as f64
-            )
-        });
-        let since_origin = |time: Option<Time>| some(time.map(|time| time - Time::ZERO));
-        let estimate = facts
-            .estimates
-            .apply(job.run_time, job.requested_time)
-            .estimate;
+    let since_origin = |time: Option<Time>| some(time.map(|time| time - Time::ZERO));
+    for (index, set) in sets.iter().enumerate() {
+        let row = JobRow::of(facts, run, index);
+        let stretch = row.stretch().map(|stretch| format!("{stretch:.6}"));
         csv.write_record([
-            job.number.to_string(),
+            row.number.to_string(),
             facts.workload.name.clone(),
             String::new(),
-            since_origin(Some(job.at)),
-            facts.weight(index).to_string(),
-            some(Some(estimate)),
-            success,
-            state.into(),
-            since_origin(times.start),
-            some(execution),
-            since_origin(times.end),
-            some(wait),
-            some(turnaround),
+            since_origin(Some(row.submitted)),
+            row.size.to_string(),
+            some(Some(row.requested)),
+            u8::from(row.state == FinalState::Completed).to_string(),
+            row.state.name().into(),
+            since_origin(row.start),
+            some(row.execution()),
+            since_origin(row.end),
+            some(row.wait()),
+            some(row.turnaround()),
             stretch.unwrap_or_default(),
-            sets[index].to_string(),
+            set.to_string(),
             "-1".into(),
             String::new(),
         ])?;

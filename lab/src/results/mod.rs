@@ -32,7 +32,7 @@ pub use cost::{Cost, Meter};
 pub use folder::{
     Draft, DraftFile, FolderError, FolderProblem, NewFolders, draft_in, is_draft, remove_abandoned,
 };
-pub use jobs::write_jobs;
+pub use jobs::{FinalState, JobRow, write_jobs};
 pub use organisations::Organisation;
 pub use ours::is_config;
 pub use series::{MOST_ROWS, Row, series};

@@ -1,7 +1,7 @@
 //! Jobs to replay: read from a trace or generated.
 //!
 //! A [`Workload`] is a list of [`Submission`]s in the order of time. It comes from a file ([`read`]), from the built-in
-//! week ([`bundled`]) or from a generator ([`generate`]). A [`Transform`] cuts, scales and compresses it, [`write()`]
+//! week ([`bundled`]), from a generator ([`generate`]) or from the caller ([`Workload::given`]). A [`Transform`] cuts, scales and compresses it, [`write()`]
 //! writes it to a file, and [`Info`] has its statistics.
 //!
 //! Traces are in the Standard Workload Format (SWF), the Grid Workload Format (GWF) or opendc's comma-separated variant
@@ -29,6 +29,7 @@
 
 mod field;
 pub mod generate;
+mod given;
 mod gwf;
 mod header;
 mod info;
@@ -43,6 +44,7 @@ mod swf;
 mod transform;
 mod write;
 
+pub use given::GivenError;
 pub use header::Header;
 pub use info::{Info, LoadInfo, Summary};
 pub use line::LONGEST_LINE;

@@ -29,7 +29,7 @@ pub const MOST_READ: usize = 10_000_000;
 const MOST_WITHOUT_RECORD: u64 = 1_000_000;
 
 /// The longest time between the first and the last submission of a trace.
-const LONGEST_TRACE: Span = Span::from_secs(100 * 365 * 86_400);
+pub(super) const LONGEST_TRACE: Span = Span::from_secs(100 * 365 * 86_400);
 
 /// The format of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
