@@ -28,6 +28,14 @@ pub(super) fn write_report(
     Ok(())
 }
 
+/// Writes the files of one run into a folder, as `gridweave run --out` does.
+pub fn write_run(prepared: &Prepared, results: &Results, folder: &Path) -> anyhow::Result<()> {
+    let draft = Draft::new(folder)?;
+    results.write(prepared, &draft, Path::new(""))?;
+    write_report(prepared, results, &draft, Path::new(""))?;
+    Ok(draft.publish()?)
+}
+
 impl Session {
     /// Makes runs on all cores, writes the files of each, and keeps what `keep` returns; `None` for runs that a Ctrl-C
     /// kept from beginning. From here to [`Session::publish`], the first Ctrl-C does not end the program at once.

@@ -72,6 +72,14 @@ impl Interrupt {
         interrupt
     }
 
+    /// Ends runs when this flag is set, and listens to nothing else.
+    pub(super) fn asked_by(flag: Arc<AtomicBool>) -> Self {
+        Self {
+            asked: flag,
+            ..Self::default()
+        }
+    }
+
     fn hear(&self) {
         let again = self.asked.swap(true, Ordering::SeqCst);
         if self.busy.load(Ordering::SeqCst) && !again {

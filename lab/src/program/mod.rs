@@ -29,13 +29,17 @@ mod torture;
 mod trace;
 mod validate;
 
+pub use execute::write_run;
 pub use options::Cli;
+pub use session::Caller;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
+use serde_json::Value;
 
 use options::{Action, Setup, TraceAction};
 use session::Session;
@@ -59,49 +63,7 @@ pub fn main() -> ExitCode {
         Err(error) => return misunderstood(&error),
     };
     let session = Session::new(&cli.output);
-    let result = match &cli.action {
-        None => compare::compare(&session, &Setup::default(), &[], true),
-        Some(Action::Run {
-            scheduler,
-            explain,
-            setup,
-        }) => run::run(&session, *scheduler, *explain, setup),
-        Some(Action::Compare {
-            schedulers,
-            requested,
-            setup,
-        }) => compare::compare(&session, setup, schedulers, *requested),
-        Some(Action::Sweep { file, out, costs }) => {
-            let runs = if *costs { Runs::Apart } else { Runs::Together };
-            sweep::sweep(&session, file, out, runs)
-        }
-        Some(Action::Reproduce { paper, choice }) => {
-            reproduce::reproduce(&session, paper.as_deref(), choice)
-        }
-        Some(Action::Torture(options)) => torture::torture(&session, options),
-        Some(Action::Trace(TraceAction::Info { file, nodes })) => {
-            trace::info(&session, file, *nodes)
-        }
-        Some(Action::Trace(TraceAction::Convert { file, to, cut })) => {
-            trace::convert(&session, file, to, cut)
-        }
-        Some(Action::Trace(TraceAction::Generate {
-            name,
-            to,
-            seed,
-            set,
-        })) => trace::generate(&session, name, to, *seed, set),
-        Some(Action::Validate { file }) => validate::validate(&session, file),
-        Some(Action::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "gridweave", &mut script);
-            let written = session::Stdout.write_all(&script);
-            let written = written.and_then(|()| session::Stdout.flush());
-            written
-                .map(|()| Ending::Done)
-                .map_err(|error| unsaid(&error))
-        }
-    };
+    let result = perform(&session, &cli);
     session.interrupt.settle();
     let result = match session.lost() {
         Some(error) if result.is_ok() => Err(unsaid(&error)),
@@ -114,6 +76,74 @@ pub fn main() -> ExitCode {
         Err(error) => {
             session::complain(&format!("gridweave: {error:#}"));
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs a command inside another program, with arguments as on the command line, and returns what `--json` prints.
+///
+/// Nothing is printed but broken invariants, on standard error. The caller sees how far the runs are, and can stop them;
+/// a command that is stopped is an error, and so is one that has nothing to return.
+pub fn call<I: Into<OsString>>(
+    arguments: impl IntoIterator<Item = I>,
+    caller: Caller,
+) -> anyhow::Result<Value> {
+    let name = OsString::from("gridweave");
+    let arguments = arguments.into_iter().map(Into::into);
+    let cli = Cli::try_parse_from(std::iter::once(name).chain(arguments));
+    let cli = cli.map_err(|error| anyhow::anyhow!("{}", mistake(&error)))?;
+    let session = Session::called_by(caller);
+    match perform(&session, &cli)? {
+        Ending::Interrupted => anyhow::bail!("stopped before all runs were made"),
+        Ending::Done | Ending::Broken => {}
+    }
+    let told = session.told();
+    told.ok_or_else(|| anyhow::anyhow!("this command returns nothing; call another one"))
+}
+
+/// Does what the command line says.
+fn perform(session: &Session, cli: &Cli) -> anyhow::Result<Ending> {
+    match &cli.action {
+        None => compare::compare(session, &Setup::default(), &[], true),
+        Some(Action::Run {
+            scheduler,
+            explain,
+            setup,
+        }) => run::run(session, *scheduler, *explain, setup),
+        Some(Action::Compare {
+            schedulers,
+            requested,
+            setup,
+        }) => compare::compare(session, setup, schedulers, *requested),
+        Some(Action::Sweep { file, out, costs }) => {
+            let runs = if *costs { Runs::Apart } else { Runs::Together };
+            sweep::sweep(session, file, out, runs)
+        }
+        Some(Action::Reproduce { paper, choice }) => {
+            reproduce::reproduce(session, paper.as_deref(), choice)
+        }
+        Some(Action::Torture(options)) => torture::torture(session, options),
+        Some(Action::Trace(TraceAction::Info { file, nodes })) => {
+            trace::info(session, file, *nodes)
+        }
+        Some(Action::Trace(TraceAction::Convert { file, to, cut })) => {
+            trace::convert(session, file, to, cut)
+        }
+        Some(Action::Trace(TraceAction::Generate {
+            name,
+            to,
+            seed,
+            set,
+        })) => trace::generate(session, name, to, *seed, set),
+        Some(Action::Validate { file }) => validate::validate(session, file),
+        Some(Action::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "gridweave", &mut script);
+            let written = session::Stdout.write_all(&script);
+            let written = written.and_then(|()| session::Stdout.flush());
+            written
+                .map(|()| Ending::Done)
+                .map_err(|error| unsaid(&error))
         }
     }
 }
@@ -142,6 +172,15 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
         );
         return ExitCode::from(2);
     }
+    session::complain(&format!(
+        "gridweave: {}; see gridweave --help",
+        mistake(error)
+    ));
+    ExitCode::from(2)
+}
+
+/// A mistake on the command line, in one line.
+fn mistake(error: &clap::Error) -> String {
     let text = error.to_string();
     // The mistake comes first, then hints and usage. Arguments in it may contain empty lines.
     let ends = ["\n\n  tip:", "\n\nUsage:", "\n\nFor more information"];
@@ -149,10 +188,7 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
     let mistake = text.get(..end.unwrap_or(text.len())).unwrap_or(&text);
     let mistake = mistake.strip_prefix("error: ").unwrap_or(mistake);
     let meant = similar(error).map_or(String::new(), |word| format!("; perhaps {word} is meant"));
-    session::complain(&format!(
-        "gridweave: {mistake}{meant}; see gridweave --help"
-    ));
-    ExitCode::from(2)
+    format!("{mistake}{meant}")
 }
 
 /// The command or option that the user may have misspelt.
@@ -163,5 +199,48 @@ fn similar(error: &clap::Error) -> Option<&str> {
         // The most similar one is the last.
         ContextValue::Strings(words) => words.last().map(String::as_str),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use gridweave_sim::monitor::Monitor;
+
+    use super::{Caller, call};
+
+    fn caller(stop: bool) -> Caller {
+        Caller {
+            stop: Arc::new(AtomicBool::new(stop)),
+            progress: Arc::new(Monitor::default()),
+            program: std::env::current_exe().unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_program_that_calls_a_command_gets_its_json_its_mistakes_and_a_way_to_stop_it() {
+        let home = tempfile::tempdir().unwrap();
+        let out = home.path().join("out");
+        let run = |extra: &str, stop| {
+            let arguments = ["run", "--set", "workload.until=1h", extra, "--out"];
+            let arguments = arguments.iter().map(std::ffi::OsString::from);
+            call(arguments.chain([out.clone().into()]), caller(stop))
+        };
+        let stopped = run("--seed=7", true).unwrap_err();
+        assert!(stopped.to_string().contains("stopped"), "{stopped}");
+        assert!(!out.exists());
+        let summary = run("--seed=7", false).unwrap();
+        assert_eq!(
+            (&summary["scheduler"], &summary["seed"]),
+            (&"central-easy".into(), &7.into())
+        );
+        assert!(out.join("summary.json").is_file());
+        let mistake = run("--sed=7", false).unwrap_err().to_string();
+        assert!(
+            mistake.contains("--sed") && mistake.lines().count() == 1,
+            "{mistake}"
+        );
     }
 }

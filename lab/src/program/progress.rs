@@ -2,15 +2,19 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::session::Session;
 use gridweave_core::time::{Span, Time};
-use gridweave_sim::monitor::Monitor;
+use gridweave_sim::monitor::{Monitor, Progress};
 
 use crate::lasting::Lasting;
+
+/// The time between two looks at the runs.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What the progress bar counts.
 #[derive(Clone, Copy)]
@@ -58,9 +62,7 @@ impl<'a> Watched<'a> {
     ) -> Vec<R> {
         self.over.store(false, Ordering::Relaxed);
         std::thread::scope(|scope| {
-            if self.session.shows_progress() {
-                scope.spawn(|| self.show());
-            }
+            self.watch(scope);
             // Ends the progress bar, also if a run panics.
             let over = Over(&self.over);
             let mut made: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
@@ -86,9 +88,7 @@ impl<'a> Watched<'a> {
     ) -> Vec<R> {
         self.over.store(false, Ordering::Relaxed);
         std::thread::scope(|scope| {
-            if self.session.shows_progress() {
-                scope.spawn(|| self.show());
-            }
+            self.watch(scope);
             let _over = Over(&self.over);
             let tasks = tasks.into_iter();
             tasks.map(|task| self.one(task, &make)).collect()
@@ -116,6 +116,39 @@ impl<'a> Watched<'a> {
         look(&mut running)
     }
 
+    /// Shows progress to the user or to the caller while runs are made.
+    fn watch<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>) {
+        if let Some(caller) = &self.session.caller {
+            scope.spawn(|| {
+                while !self.over.load(Ordering::Relaxed) {
+                    caller.progress.report(self.so_far().0);
+                    std::thread::sleep(PAUSE);
+                }
+            });
+        } else if self.session.shows_progress() {
+            scope.spawn(|| self.show());
+        }
+    }
+
+    /// How far all runs are together, and how many are being made.
+    fn so_far(&self) -> (Progress, usize) {
+        let mut all = Progress {
+            jobs: self.jobs_done.load(Ordering::Relaxed),
+            events: self.events_done.load(Ordering::Relaxed),
+            now: Time::ZERO,
+        };
+        let running = self.with_running(|monitors| {
+            for monitor in &*monitors {
+                let progress = monitor.progress();
+                all.jobs += progress.jobs;
+                all.events += progress.events;
+                all.now = all.now.max(progress.now);
+            }
+            monitors.len()
+        });
+        (all, running)
+    }
+
     fn show(&self) {
         let (all, unit) = match self.goal {
             Goal::Jobs(jobs) => (jobs, "jobs"),
@@ -130,21 +163,7 @@ impl<'a> Watched<'a> {
         }
         let began = Instant::now();
         while !self.over.load(Ordering::Relaxed) {
-            let (mut jobs, mut events, mut now, mut running) = (
-                self.jobs_done.load(Ordering::Relaxed),
-                self.events_done.load(Ordering::Relaxed),
-                Time::ZERO,
-                0,
-            );
-            self.with_running(|monitors| {
-                running = monitors.len();
-                for monitor in monitors {
-                    let progress = monitor.progress();
-                    jobs += progress.jobs;
-                    events += progress.events;
-                    now = now.max(progress.now);
-                }
-            });
+            let (Progress { jobs, events, now }, running) = self.so_far();
             let rate = events as f64 / began.elapsed().as_secs_f64().max(0.001);
             let now = Lasting(now.round_up(Span::from_secs(60)) - Time::ZERO);
             let done = match self.goal {
@@ -159,7 +178,7 @@ impl<'a> Watched<'a> {
                 String::new()
             };
             bar.set_message(format!("{running} of {} runs{pace}", self.tasks));
-            std::thread::sleep(Duration::from_millis(100));
+            std::thread::sleep(PAUSE);
         }
         bar.finish_and_clear();
     }

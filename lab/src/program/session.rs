@@ -1,8 +1,9 @@
 //! What all commands share: how to print, and when to stop.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -13,8 +14,23 @@ use crate::experiment::Prepared;
 use crate::results::Draft;
 use gridweave_sim::monitor::Monitor;
 
+/// A program that calls a command of this one.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// Stops the command, as the first Ctrl-C does.
+    pub stop: Arc<AtomicBool>,
+    /// Is told how far all runs of the command are together.
+    pub progress: Arc<Monitor>,
+    /// The file with the code of this library: runs that another file made are not taken for runs of this one.
+    pub program: PathBuf,
+}
+
 /// One call of the program.
 pub(super) struct Session {
+    /// The program that called the command, if it is not the command line.
+    pub(super) caller: Option<Caller>,
+    /// What the caller is told.
+    told: Mutex<Option<Value>>,
     json: bool,
     quiet: bool,
     progress: bool,
@@ -61,11 +77,40 @@ impl Session {
     pub(super) fn new(output: &Output) -> Self {
         let terminal = io::stdout().is_terminal() && io::stderr().is_terminal();
         Self {
+            caller: None,
+            told: Mutex::default(),
             json: output.json,
             quiet: output.quiet,
             progress: terminal && !output.no_progress && !output.quiet,
             lost: Mutex::default(),
             interrupt: Interrupt::listen(),
+        }
+    }
+
+    /// A session that prints nothing.
+    pub(super) fn called_by(caller: Caller) -> Self {
+        Self {
+            told: Mutex::default(),
+            json: true,
+            quiet: true,
+            progress: false,
+            lost: Mutex::default(),
+            interrupt: Interrupt::asked_by(Arc::clone(&caller.stop)),
+            caller: Some(caller),
+        }
+    }
+
+    /// What the caller is told, once.
+    pub(super) fn told(&self) -> Option<Value> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.take()
+    }
+
+    /// The file with the code that makes runs.
+    pub(super) fn program(&self) -> io::Result<PathBuf> {
+        match &self.caller {
+            Some(caller) => Ok(caller.program.clone()),
+            None => std::env::current_exe(),
         }
     }
 
@@ -112,9 +157,12 @@ impl Session {
         lost.take()
     }
 
-    /// Prints JSON for programs, if `--json` is given.
+    /// Prints JSON for programs, if `--json` is given, or tells it to the caller.
     pub(super) fn tell(&self, value: &Value) -> anyhow::Result<()> {
-        if self.json {
+        if self.caller.is_some() {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            *told = Some(value.clone());
+        } else if self.json {
             let text = serde_json::to_string_pretty(value)?;
             self.print(&text);
         }

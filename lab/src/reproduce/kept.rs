@@ -49,10 +49,11 @@ struct Record {
 }
 
 impl Kept {
-    /// The folder of this build in `folder`, which is made when the first run is kept.
-    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
+    /// The folder of this build in `folder`, which is made when the first run is kept. The build is known by the file
+    /// with its code.
+    pub(crate) fn open(folder: &Path, program: &Path) -> io::Result<Self> {
         let mut history = History::new();
-        history.bytes(&fs::read(std::env::current_exe()?)?);
+        history.bytes(&fs::read(program)?);
         Ok(Self {
             folder: folder.join(history.digest()),
         })
@@ -214,7 +215,8 @@ mod tests {
 
     fn kept() -> (tempfile::TempDir, Kept) {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Kept::open(folder.path()).unwrap();
+        let program = std::env::current_exe().unwrap();
+        let kept = Kept::open(folder.path(), &program).unwrap();
         (folder, kept)
     }
 

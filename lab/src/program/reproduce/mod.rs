@@ -164,8 +164,8 @@ fn title_and_about(name: &str) -> (&'static str, &'static str) {
 }
 
 /// The runs that are kept.
-fn kept(choice: &Reproduction) -> anyhow::Result<Kept> {
-    Ok(Kept::open(&choice.kept)?)
+fn kept(session: &Session, choice: &Reproduction) -> anyhow::Result<Kept> {
+    Ok(Kept::open(&choice.kept, &session.program()?)?)
 }
 
 /// Makes the runs of some parts of a paper, and their tables.
@@ -180,7 +180,7 @@ fn made(
     let out = out(paper.key(), choice)?;
     let page = pages::file(paper.key(), choice)?;
     let draft = session.draft(&out)?;
-    let kept = kept(choice)?;
+    let kept = kept(session, choice)?;
     let interrupted = || {
         session.note(&format!(
             "gridweave: stopped before all runs were made; nothing is written, and the same command goes on from there ({})",

@@ -161,7 +161,7 @@ pub(super) fn stale(
     if !folder.is_dir() {
         bail!("--stale {}: is no folder", folder.display());
     }
-    let kept = kept(choice)?;
+    let kept = kept(session, choice)?;
     let (mut told, mut listed, mut looked) = (true, Vec::new(), 0);
     for key in papers {
         let file = folder.join(format!("{key}.md"));
