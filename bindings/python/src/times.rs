@@ -1,0 +1,86 @@
+//! Seconds of Python as times of the core, and arrays of them.
+
+use gridweave_core::time::{Interval, Span, Time};
+use numpy::{AllowTypeChange, PyArrayLike1};
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+use crate::jobs::micros;
+
+/// Numbers in anything that NumPy takes for an array.
+pub(crate) type Reals<'py> = PyArrayLike1<'py, f64, AllowTypeChange>;
+
+pub(crate) fn time(name: &str, seconds: f64) -> Result<Time, Failure> {
+    let micros = micros(seconds);
+    micros.map(Time::from_micros).ok_or_else(|| {
+        Failure::Value(format!(
+            "{name} is {seconds}, which is no time; give seconds from 0 on"
+        ))
+    })
+}
+
+pub(crate) fn length(seconds: f64) -> Result<Span, Failure> {
+    let micros = micros(seconds).filter(|micros| *micros > 0);
+    micros
+        .map(Span::from_micros)
+        .ok_or_else(|| Failure::Value(format!("length is {seconds}; give seconds above 0")))
+}
+
+pub(crate) fn interval(start: f64, seconds: f64) -> Result<Interval, Failure> {
+    let interval = Interval::starting(time("start", start)?, length(seconds)?);
+    interval.map_err(|error| Failure::Value(error.to_string()))
+}
+
+/// A number of processors or nodes.
+pub(crate) fn count(number: f64) -> Result<u32, Failure> {
+    let is_count = number >= 1.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0;
+    match is_count {
+        true => Ok(number as u32),
+        false => Err(Failure::Value(format!(
+            "count is {number}; give a whole number from 1 on"
+        ))),
+    }
+}
+
+pub(crate) fn seconds(time: Time) -> f64 {
+    time.as_micros() as f64 / 1e6
+}
+
+/// The same number for each row, or one for each.
+#[derive(FromPyObject)]
+pub(crate) enum Each<'py> {
+    Same(f64),
+    Rows(Reals<'py>),
+}
+
+impl Each<'_> {
+    /// The number for this row; `None` if there is none.
+    pub(crate) fn at(&self, row: usize) -> Option<f64> {
+        match self {
+            Self::Same(number) => Some(*number),
+            Self::Rows(rows) => rows.as_array().get(row).copied(),
+        }
+    }
+
+    pub(crate) fn suits(&self, rows: usize) -> bool {
+        match self {
+            Self::Same(_) => true,
+            Self::Rows(array) => array.as_array().len() == rows,
+        }
+    }
+}
+
+/// Refuses columns of different lengths.
+pub(crate) fn same_length(suit: bool) -> Result<(), Failure> {
+    match suit {
+        true => Ok(()),
+        false => Err(Failure::value(
+            "the arrays have different lengths; give one value for each row",
+        )),
+    }
+}
+
+/// An error about a row of arrays.
+pub(crate) fn in_row(row: usize) -> impl Fn(Failure) -> Failure {
+    move |failure| failure.within(&format!("row {row}"))
+}
