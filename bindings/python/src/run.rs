@@ -141,6 +141,7 @@ impl Run {
     }
 
     /// Writes the files that `gridweave run --out` writes.
+    #[expect(clippy::needless_pass_by_value, reason = "as Python gives it")]
     fn write(&self, py: Python<'_>, out: PathBuf) -> Result<(), Failure> {
         py.detach(|| write_run(&self.prepared, &self.results, &out))?;
         Ok(())
@@ -321,6 +322,7 @@ pub(crate) fn sweep(
 
 /// What `summary.json` has of several runs: means with confidence intervals.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "as Python gives it")]
 pub(crate) fn joined(py: Python<'_>, runs: Vec<Py<Run>>) -> Result<String, Failure> {
     let runs: Vec<_> = runs.iter().map(|run| run.bind(py).get()).collect();
     let summaries: Vec<&Summary> = runs.iter().map(|run| &run.results.summary).collect();
