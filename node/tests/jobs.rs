@@ -86,7 +86,7 @@ fn a_job_runs_once_although_its_agent_and_its_submitter_are_killed() {
 
 #[test]
 fn a_job_of_a_lost_agent_is_ended_at_its_lease_and_then_runs_elsewhere() {
-    let times = format!("{TIMES}lease = '4s'\nsilence = '2s'\n");
+    let times = format!("{TIMES}lease = '4s'\n");
     // After a loss, a search wants one node more than the job.
     let mut grid = Grid::new(3, &times);
     let options = ["--time", "30s", "--again", "lost", "--times", "2"];

@@ -76,9 +76,10 @@ pub struct Times {
     pub commit_lead: Option<Span>,
     /// How much longer a job may run than it says.
     pub margin: Option<Span>,
-    /// For how long a job runs on without a word of the node where it was submitted.
+    /// The longest that a job runs on without a word of the node where it was submitted, and the longest until it goes on
+    /// elsewhere when its own node is lost.
     pub lease: Option<Span>,
-    /// How long a node may be silent, as while its agent is restarted, before it counts as lost: 15 s by default.
+    /// How long a node may be silent before it counts as lost, if that is sooner than the lease says.
     pub silence: Option<Span>,
     /// The largest difference of two clocks.
     pub max_skew: Option<Span>,
@@ -166,9 +167,13 @@ pub type AriaNode = Aria<SiteQueue>;
 /// `desktop` as agents run it: cores, memory, accelerators, and a virtual dimension.
 pub type DesktopNode = Desktop<4>;
 
-/// How long a node may be silent before it counts as lost: longer than it takes to restart an agent. A job that ran
-/// there runs nowhere else before its lease is over, which is later.
-const SILENCE: Span = Span::from_secs(15);
+/// How many renewals in a row a runner may leave unanswered. A permission to run lasts for half a lease and is renewed
+/// three times in it. So a runner that was lost is sent the last permission within half a lease, and after a whole one
+/// its program has ended, and the job goes on elsewhere.
+const RENEWALS: u8 = 2;
+
+/// The lease of a grid without one.
+const LEASE: Span = Span::from_secs(120);
 
 /// The most jobs that wait in the queue of an `aria` node.
 const QUEUE: usize = 1024;
@@ -178,19 +183,17 @@ fn bootstrap(setup: &Setup) -> Bootstrap {
 }
 
 fn commit(config: commit::Config, times: &Times) -> commit::Config {
-    let permission = match times.lease {
-        Some(lease) => Permission::Renewed(lease),
-        None => config.permission,
+    let lease = match (times.lease, config.permission) {
+        (Some(lease), _) | (None, Permission::Renewed(lease)) => lease,
+        (None, Permission::UntilEnd) => LEASE,
     };
-    let silence = times.silence.unwrap_or(SILENCE);
-    let once = (config.retry + config.jitter).as_micros().max(1);
-    let retries = silence
-        .as_micros()
-        .checked_div(once)
-        .unwrap_or(0)
-        .clamp(1, 255);
+    let permission = Permission::Renewed(Span::from_micros(lease.as_micros() / 2));
+    let once = (config.retry + config.jitter).as_micros();
+    let silence = times.silence.map(Span::as_micros);
+    let asked = silence.and_then(|silence| silence.checked_div(once));
+    let asked = asked.and_then(|asked| u8::try_from(asked).ok());
     commit::Config {
-        retries: u8::try_from(retries).unwrap_or(u8::MAX),
+        retries: asked.unwrap_or(RENEWALS).clamp(1, RENEWALS),
         lead: times.commit_lead.unwrap_or(config.lead),
         max_skew: times.max_skew.unwrap_or(config.max_skew),
         permission,

@@ -100,10 +100,9 @@ pub struct Times {
     pub commit_lead: Option<Length>,
     /// How much longer a job may run than it says.
     pub margin: Option<Length>,
-    /// For how long a job runs on without a word of the node where it was submitted.
+    /// The longest that a job runs on without a word of the node where it was submitted, and the longest until it goes on
+    /// elsewhere when its own node is lost. An agent may be away for a third of it.
     pub lease: Option<Length>,
-    /// How long a node may be silent, as while its agent is restarted, before it counts as lost: 15 s by default.
-    pub silence: Option<Length>,
     /// The largest difference of two clocks.
     pub max_skew: Option<Length>,
     /// How often a waiting job is searched for again.
@@ -119,7 +118,7 @@ impl From<Times> for agent::Times {
             commit_lead: span(times.commit_lead),
             margin: span(times.margin),
             lease: span(times.lease),
-            silence: span(times.silence),
+            silence: None,
             max_skew: span(times.max_skew),
             improve: span(times.improve),
         }
