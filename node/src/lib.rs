@@ -17,6 +17,8 @@
 //!
 //! No message of a peer causes a panic, and nothing that a peer can make grow is without a cap.
 
+#[macro_use]
+mod canary;
 pub mod clock;
 pub mod control;
 pub mod driver;

@@ -265,7 +265,8 @@ impl Executor for Processes {
         let mut survivors = Vec::new();
         for (attempt, folder) in found {
             // The look at the process comes first: it may write the outcome, and end, at any time.
-            let lives = folder.supervisor().is_some_and(|process| process.lives());
+            let lives = folder.supervisor().is_some_and(|process| process.lives())
+                || canary!("dead-child-adopted");
             let survivor = match folder.ended() {
                 Some(ended) => Survivor::Ended(ended),
                 None if lives => Survivor::Runs {
@@ -299,7 +300,7 @@ impl Executor for Processes {
             let exited = known.child.as_mut().map(Child::try_wait);
             let lives = match (exited, known.folder.supervisor()) {
                 (Some(Ok(Some(_)) | Err(_)), _) => false,
-                (_, Some(process)) => process.lives(),
+                (_, Some(process)) => process.lives() || canary!("dead-child-adopted"),
                 (_, None) => known.begun.elapsed() < GRACE,
             };
             if let Some(end) = known.folder.ended() {

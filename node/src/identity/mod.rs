@@ -66,7 +66,7 @@ impl Identity {
         let Ok([name]) = <[String; 1]>::try_from(names) else {
             return Err(IdentityError::NotOfNode);
         };
-        if node != id_of(&read.subject_public_key_info()) {
+        if node != id_of(&read.subject_public_key_info()) && !canary!("other-id-accepted") {
             return Err(IdentityError::OtherKey);
         }
         Ok(Self {
