@@ -14,6 +14,7 @@
 //! | [`identity`] | the authority of a grid, and the certificates of its nodes |
 //! | [`settings`] | what the administrator says |
 //! | [`program`] | the command line |
+//! | [`fuzzing`] | bodies of fuzz targets |
 //!
 //! No message of a peer causes a panic, and nothing that a peer can make grow is without a cap.
 
@@ -23,6 +24,7 @@ pub mod clock;
 pub mod control;
 pub mod driver;
 pub mod executor;
+pub mod fuzzing;
 pub mod identity;
 pub mod observe;
 pub mod policy;

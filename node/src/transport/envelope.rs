@@ -16,21 +16,21 @@ use gridweave_core::id::NodeId;
 const VERSION: u8 = 1;
 
 /// The most addresses that travel with a message: those of the largest gang.
-pub(super) const MOST_ADDRESSES: usize = 1024;
+pub(crate) const MOST_ADDRESSES: usize = 1024;
 
 /// The most bytes before the frame.
-pub(super) const MOST_HEADER: usize = 11 + MOST_ADDRESSES * (8 + 1 + 16 + 2);
+pub(crate) const MOST_HEADER: usize = 11 + MOST_ADDRESSES * (8 + 1 + 16 + 2);
 
 /// An envelope that was opened.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) struct Envelope<'a> {
-    pub(super) sent: u64,
-    pub(super) addresses: Vec<(NodeId, SocketAddr)>,
-    pub(super) frame: &'a [u8],
+pub(crate) struct Envelope<'a> {
+    pub(crate) sent: u64,
+    pub(crate) addresses: Vec<(NodeId, SocketAddr)>,
+    pub(crate) frame: &'a [u8],
 }
 
 /// Puts a frame into an envelope. Addresses beyond the most are left out.
-pub(super) fn seal(sent: u64, addresses: &[(NodeId, SocketAddr)], frame: &[u8]) -> Vec<u8> {
+pub(crate) fn seal(sent: u64, addresses: &[(NodeId, SocketAddr)], frame: &[u8]) -> Vec<u8> {
     let addresses = addresses.get(..MOST_ADDRESSES).unwrap_or(addresses);
     let mut bytes = vec![VERSION];
     bytes.extend(sent.to_be_bytes());
@@ -61,7 +61,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 /// Opens an envelope; `None` if it is malformed.
-pub(super) fn open(mut bytes: &[u8]) -> Option<Envelope<'_>> {
+pub(crate) fn open(mut bytes: &[u8]) -> Option<Envelope<'_>> {
     if take(&mut bytes)? != [VERSION] {
         return None;
     }

@@ -7,7 +7,7 @@
 //! - A peer that was restarted is noticed at once: its keys for resets and for names of connections are kept on disk.
 
 mod book;
-mod envelope;
+pub(crate) mod envelope;
 mod keys;
 mod link;
 mod refusal;
