@@ -7,7 +7,9 @@
 //! | `supervisor` | supervisor | which process it is |
 //! | `outcome` | supervisor | how it ended, as JSON |
 //!
-//! Each file is written whole or not at all, and is on the disk before it has its name.
+//! Each file is written whole or not at all. An outcome is on the disk before it has its name: it must outlive the computer.
+//! The others are for processes that do not outlive it, and writing them through would take most of the time that a short
+//! job takes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -86,7 +88,8 @@ impl Folder {
     }
 
     pub(super) fn write_order(&self, order: &Order) -> io::Result<()> {
-        write(&self.0.join("order"), &serde_json::to_vec(order)?)
+        let text = serde_json::to_vec(order)?;
+        write(&self.0.join("order"), &text, Outlives::Process)
     }
 
     pub(super) fn order(&self) -> io::Result<Order> {
@@ -95,7 +98,7 @@ impl Folder {
 
     pub(super) fn write_until(&self, until: Time) -> io::Result<()> {
         let text = until.as_micros().to_string();
-        write(&self.0.join("until"), text.as_bytes())
+        write(&self.0.join("until"), text.as_bytes(), Outlives::Process)
     }
 
     /// Until when it may run: no longer, if that cannot be read.
@@ -105,7 +108,12 @@ impl Folder {
     }
 
     pub(super) fn write_supervisor(&self, process: &Process) -> io::Result<()> {
-        write(&self.0.join("supervisor"), process.to_text().as_bytes())
+        let text = process.to_text();
+        write(
+            &self.0.join("supervisor"),
+            text.as_bytes(),
+            Outlives::Process,
+        )
     }
 
     pub(super) fn supervisor(&self) -> Option<Process> {
@@ -113,7 +121,8 @@ impl Folder {
     }
 
     pub(super) fn write_verdict(&self, verdict: &Verdict) -> io::Result<()> {
-        write(&self.0.join("outcome"), &serde_json::to_vec(verdict)?)
+        let text = serde_json::to_vec(verdict)?;
+        write(&self.0.join("outcome"), &text, Outlives::Computer)
     }
 
     /// How it ended, if it has.
@@ -138,11 +147,23 @@ impl Folder {
     }
 }
 
-/// Writes a file whole or not at all, and returns when it is on the disk.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// What a file must outlive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outlives {
+    /// Its writer.
+    Process,
+    /// A loss of power: it is on the disk when this returns.
+    Computer,
+}
+
+/// Writes a file whole or not at all.
+fn write(path: &Path, bytes: &[u8], outlives: Outlives) -> io::Result<()> {
     let draft = path.with_extension("draft");
     let mut file = File::create(&draft)?;
     file.write_all(bytes)?;
+    if outlives == Outlives::Process {
+        return fs::rename(&draft, path);
+    }
     file.sync_all()?;
     fs::rename(&draft, path)?;
     let folder = path.parent().unwrap_or(path);
