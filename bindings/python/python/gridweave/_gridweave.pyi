@@ -5,6 +5,25 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = [
+    "Availability",
+    "CommonSearch",
+    "FINAL_STATES",
+    "Jobs",
+    "Run",
+    "SCHEDULERS",
+    "Schedule",
+    "VERSION",
+    "command",
+    "compare",
+    "jobs_info",
+    "joined",
+    "mean_and_interval",
+    "run",
+    "sweep",
+    "trace_info",
+]
+
 SCHEDULERS: Final[list[str]]
 FINAL_STATES: Final[list[str]]
 VERSION: Final[str]
