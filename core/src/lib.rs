@@ -154,6 +154,7 @@ macro_rules! canary {
 #[cfg(canary)]
 pub mod steps;
 /// Lets a machine take a step, which is shown to a watcher if the crate is built with `--cfg canary`.
+#[cfg(feature = "alloc")]
 macro_rules! step {
     ($machine:expr, $event:expr, $cx:expr, $take:expr) => {{
         #[cfg(canary)]
