@@ -55,7 +55,7 @@ struct Making {
     /// What is chosen at random is chosen by this number
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The table [times] of the grid, in place of the bed's own
+    /// The table "times" of the grid, in place of the bed's own
     #[arg(long)]
     times: Option<String>,
     /// A mistake that all agents make: only with a program that was built with --cfg canary
