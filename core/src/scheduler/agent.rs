@@ -23,6 +23,7 @@
 //!     memory: 32,
 //!     accelerators: 0,
 //!     most: [64, 1024, 8],
+//!     mirror: None,
 //! };
 //! let node = AsapNode::build(&setup, &mut rng)?;
 //! assert_eq!(node.neighbours(), 0);
@@ -83,8 +84,24 @@ pub struct Times {
     pub silence: Option<Span>,
     /// The largest difference of two clocks.
     pub max_skew: Option<Span>,
-    /// How often a waiting job is searched for again.
+    /// How often a waiting job is searched for again; for `aria`, how often a site advertises jobs that wait.
     pub improve: Option<Span>,
+    /// For `aria`: by how much sooner a waiting job must be done at another site to move there.
+    pub gain: Option<Span>,
+}
+
+/// A site of a batch system that the node does not own, such as a partition of Slurm: the node mirrors its queue, see
+/// [`aria`](crate::scheduler::aria#foreign-sites).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Mirror {
+    /// All its processors; [`Setup::cores`] are those of its largest computer.
+    pub processors: NonZeroU32,
+    /// Whether short jobs may pass the head of its queue.
+    pub backfills: bool,
+    /// The longest that a job may run there.
+    pub longest: Option<Span>,
+    /// The most jobs that are mirrored, those of its own users included.
+    pub most: usize,
 }
 
 /// What a node is built from.
@@ -110,6 +127,8 @@ pub struct Setup {
     pub accelerators: u64,
     /// The most of these three that any node of the grid has.
     pub most: [u64; 3],
+    /// For `aria`: the batch system that the node stands before, if it does not run its jobs itself.
+    pub mirror: Option<Mirror>,
 }
 
 /// A scheduler that an agent can run.
@@ -143,6 +162,11 @@ where
 
     /// Whether a job was submitted here and has no outcome yet.
     fn has(&self, job: JobId) -> bool;
+
+    /// A job that this node has, if the scheduler can tell.
+    fn held(&self, _: JobId) -> Option<Shared<Job>> {
+        None
+    }
 
     /// Adds what a job needs.
     fn complete(job: &mut Job, cores: Option<NonZeroU32>, memory: u64, accelerators: u64) {
@@ -307,7 +331,13 @@ impl Scheduler for AriaNode {
             Distance::Lan => aria::Config::LAN,
             Distance::Wan => aria::Config::WAN,
         };
+        let rescheduling = config.rescheduling.map(|rescheduling| aria::Rescheduling {
+            period: setup.times.improve.unwrap_or(rescheduling.period),
+            threshold: setup.times.gain.unwrap_or(rescheduling.threshold),
+            ..rescheduling
+        });
         let config = aria::Config {
+            rescheduling,
             lease: setup.times.lease.unwrap_or(config.lease),
             max_skew: setup.times.max_skew.unwrap_or(config.max_skew),
             ..config
@@ -325,7 +355,21 @@ impl Scheduler for AriaNode {
                 let _ = organisations.push(*organisation);
             }
         }
-        let local = SiteQueue::new(QueuePolicy::FirstCome, Speed::BASELINE, QUEUE);
+        let queue = |most| SiteQueue::new(QueuePolicy::FirstCome, Speed::BASELINE, most);
+        let local = match &setup.mirror {
+            None => queue(QUEUE).with_processors(setup.cores).backfilling(),
+            Some(mirror) => {
+                let seen = queue(mirror.most)
+                    .with_processors(mirror.processors)
+                    .up_to(mirror.longest.unwrap_or(Span::MAX))
+                    .mirroring();
+                if mirror.backfills {
+                    seen.backfilling()
+                } else {
+                    seen
+                }
+            }
+        };
         let (dimensions, capability) = equipment(setup);
         let site = Site {
             dimensions,
@@ -334,7 +378,7 @@ impl Scheduler for AriaNode {
                 organisations,
                 serves,
             },
-            local: local.with_processors(setup.cores).backfilling(),
+            local,
         };
         Self::new(setup.me, config, bootstrap(setup), site)
     }
@@ -350,6 +394,10 @@ impl Scheduler for AriaNode {
 
     fn has(&self, job: JobId) -> bool {
         self.jobs().any(|known| known == job)
+    }
+
+    fn held(&self, job: JobId) -> Option<Shared<Job>> {
+        self.job(job)
     }
 
     fn demand(_: NonZeroU32, cores: Option<NonZeroU32>) -> Demand {

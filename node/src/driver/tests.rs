@@ -142,6 +142,7 @@ impl Bench {
             memory: 1,
             accelerators: 0,
             most: [1, 1, 1],
+            mirror: None,
         };
         let parts = Parts {
             identity: Identity {

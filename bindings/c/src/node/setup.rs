@@ -193,11 +193,13 @@ pub(super) unsafe fn build(setup: &gw_setup) -> Result<Box<dyn Hosted>, Fault> {
             silence: span(setup.silence),
             max_skew: span(setup.max_skew),
             improve: span(setup.improve),
+            gain: None,
         },
         cores: cores.ok_or_else(|| wrong("a node has at least one core".to_owned()))?,
         memory: setup.memory,
         accelerators: setup.accelerators,
         most: setup.most,
+        mirror: None,
     };
     match setup.scheduler {
         GW_ASAP => hosted::<AsapNode>(&node, setup.seed),

@@ -151,6 +151,8 @@ pub struct SiteQueue {
     speed: Speed,
     processors: NonZeroU32,
     limit: usize,
+    /// The longest estimate of a job that it admits.
+    longest: Span,
     passing: Passing,
     starts: Starts,
     windows: Windows,
@@ -182,6 +184,7 @@ impl SiteQueue {
             speed,
             processors: NonZeroU32::MIN,
             limit,
+            longest: Span::MAX,
             passing: Passing::Nobody,
             starts: Starts::Here,
             windows: Windows::none(),
@@ -194,6 +197,13 @@ impl SiteQueue {
     #[must_use]
     pub fn with_processors(mut self, processors: NonZeroU32) -> Self {
         self.processors = processors;
+        self
+    }
+
+    /// The same site, which admits no job with a longer estimate: the time limit of a partition.
+    #[must_use]
+    pub const fn up_to(mut self, longest: Span) -> Self {
+        self.longest = longest;
         self
     }
 

@@ -40,7 +40,7 @@ impl SiteQueue {
 
 impl LocalScheduler for SiteQueue {
     fn admits(&self, job: &QueuedJob) -> Result<(), QueueError> {
-        if job.processors > self.processors {
+        if job.processors > self.processors || job.estimate > self.longest {
             return Err(QueueError::Unsuitable);
         }
         self.is_new(job)?;

@@ -38,6 +38,11 @@ fn a_mirror_takes_what_is_seen_but_admits_only_what_fits() {
     assert_eq!((site.room(), site.check()), (0, Ok(())));
     // A job that this site could never run is expected never.
     assert_eq!(starts(&site, 0, 4), Time::MAX);
+    // The site's own jobs may be longer than it lets jobs of the grid be.
+    let mut site = mirror(2, &[]).up_to(Span::from_secs(10));
+    assert_eq!(site.admits(&job(1, 10)), Ok(()));
+    assert_eq!(site.admits(&job(1, 11)), Err(QueueError::Unsuitable));
+    assert_eq!(site.push(t(0), job(1, 11)), Ok(()));
 }
 
 #[test]
