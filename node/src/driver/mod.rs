@@ -9,6 +9,7 @@ mod again;
 mod input;
 mod jobs;
 mod requests;
+mod site;
 #[cfg(test)]
 mod tests;
 
@@ -20,10 +21,13 @@ use std::time::{Duration, Instant};
 
 use gridweave_core::config::ConfigError;
 use gridweave_core::id::{JobId, NodeId, OrganisationId};
-use gridweave_core::job::{Assignment, Command, Failure, News, Notice, Outcome, Refusal, Survival};
+use gridweave_core::job::{
+    Assignment, Command, Failure, News, Notice, Outcome, Refusal, Seen, SiteReport, Survival,
+};
 use gridweave_core::machine::{Effect, Event, Host};
 use gridweave_core::mentions::Mentions;
 use gridweave_core::scheduler::agent::{Scheduler, Setup};
+use gridweave_core::shared::Shared;
 use gridweave_core::time::{Span, Time};
 use gridweave_core::wire::{self, Framed, Stored};
 use rand::rngs::StdRng;
@@ -137,6 +141,8 @@ where
     own: VecDeque<S::Message>,
     /// Attempts that could not be started.
     broken: Vec<AttemptId>,
+    /// What this node was assigned last: a site that queues jobs is told it next.
+    assigned: Option<(JobId, Shared<Assignment>)>,
     /// Submissions that wait until the node has a link.
     postponed: Vec<(Instant, Request, u32, AnswerTo)>,
     /// Answers that are given when the batch is durable.
@@ -212,6 +218,7 @@ where
             recent: Recent::default(),
             own: VecDeque::new(),
             broken: Vec::new(),
+            assigned: None,
             postponed: Vec::new(),
             answers: Vec::new(),
             now,
@@ -292,6 +299,7 @@ where
         if is_told || (self.parts.executor.running() > 0 && self.looked.elapsed() >= LOOK) {
             self.looked = Instant::now();
             over = self.look();
+            over.extend(self.see_site());
         }
         for attempt in std::mem::take(&mut self.broken) {
             self.end(attempt, Outcome::Broke);
@@ -517,36 +525,48 @@ where
                 self.parts.executor.extend(named(attempt), until);
             }
             News::Stopped { attempt } => self.parts.executor.stop(named(attempt)),
+            News::Assigned(assignment) => self.assigned = Some((job, assignment)),
+            News::Queue { attempt, until } => self.queue(named(attempt), until),
+            News::Withdraw { attempt } => self.parts.executor.withdraw(named(attempt)),
             _ => {}
         }
     }
 
+    /// What an attempt needs to begin.
+    fn start_of(
+        &self,
+        attempt: AttemptId,
+        until: Time,
+        assignment: &Assignment,
+    ) -> Result<Start, String> {
+        let program = Program::from_payload(&assignment.payload);
+        let nodes = &assignment.placement.nodes;
+        let me = self.parts.identity.node;
+        let host_of = |node: &NodeId| self.parts.outbox.host_of(*node);
+        Ok(Start {
+            attempt,
+            until,
+            submitter: assignment.submitter,
+            program: program.map_err(|error| error.to_string())?,
+            rank: nodes.iter().position(|node| *node == me).unwrap_or(0),
+            nodes: nodes.iter().map(ToString::to_string).collect(),
+            addresses: nodes
+                .iter()
+                .map(|node| host_of(node).unwrap_or_else(|| "-".to_owned()))
+                .collect(),
+        })
+    }
+
     fn begin(&mut self, attempt: AttemptId, until: Time, assignment: &Assignment) {
-        let start = Program::from_payload(&assignment.payload).map(|program| {
-            let nodes = &assignment.placement.nodes;
-            let me = self.parts.identity.node;
-            let host_of = |node: &NodeId| self.parts.outbox.host_of(*node);
-            Start {
-                attempt,
-                until,
-                submitter: assignment.submitter,
-                program,
-                rank: nodes.iter().position(|node| *node == me).unwrap_or(0),
-                nodes: nodes.iter().map(ToString::to_string).collect(),
-                addresses: nodes
-                    .iter()
-                    .map(|node| host_of(node).unwrap_or_else(|| "-".to_owned()))
-                    .collect(),
-            }
-        });
-        let begun = match start {
-            Ok(start) => self
-                .parts
-                .executor
-                .begin(&start)
-                .map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
+        let start = self.start_of(attempt, until, assignment);
+        let executor = &mut self.parts.executor;
+        let begin = |start: Start| executor.begin(&start).map_err(|error| error.to_string());
+        let begun = start.and_then(begin);
+        self.begun(attempt, begun);
+    }
+
+    /// If an attempt cannot be started, its job is told so in the next batch.
+    fn begun(&mut self, attempt: AttemptId, begun: Result<(), String>) {
         if let Err(why) = begun {
             warn!(%attempt, "cannot be started: {why}");
             self.parts

@@ -167,6 +167,7 @@ where
             "unfinished": self.jobs.len(),
             "drained": machine.is_some_and(Scheduler::is_drained),
             "records": self.host.records().len(),
+            "site": self.parts.executor.site(),
         }))
     }
 

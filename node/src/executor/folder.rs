@@ -138,6 +138,12 @@ impl Folder {
         })
     }
 
+    /// Whether it did its work, if it has ended.
+    pub(super) fn kind(&self) -> Option<Kind> {
+        let text = fs::read(self.0.join("outcome")).ok()?;
+        Some(serde_json::from_slice::<Verdict>(&text).ok()?.outcome)
+    }
+
     pub(super) fn submitter(&self) -> Submitter {
         let (user, organisation) = self.order().map_or((0, 0), |order| order.submitter);
         Submitter {
@@ -149,7 +155,7 @@ impl Folder {
 
 /// What a file must outlive.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outlives {
+pub(super) enum Outlives {
     /// Its writer.
     Process,
     /// A loss of power: it is on the disk when this returns.
@@ -157,7 +163,7 @@ enum Outlives {
 }
 
 /// Writes a file whole or not at all.
-fn write(path: &Path, bytes: &[u8], outlives: Outlives) -> io::Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8], outlives: Outlives) -> io::Result<()> {
     let draft = path.with_extension("draft");
     let mut file = File::create(&draft)?;
     file.write_all(bytes)?;

@@ -55,6 +55,11 @@ impl Process {
             && boot() == self.boot
     }
 
+    /// Whether it is, or was, one of this computer since it was started.
+    pub(super) fn is_local(&self) -> bool {
+        boot() == self.boot
+    }
+
     /// Its number, if it still runs.
     pub(super) fn pid(&self) -> Option<Pid> {
         self.lives().then(|| Pid::from_raw(self.pid))

@@ -9,6 +9,7 @@ mod folder;
 mod liveness;
 mod process;
 mod program;
+mod slurm;
 mod supervisor;
 #[cfg(test)]
 mod tests;
@@ -16,13 +17,14 @@ mod tests;
 pub use enter::enter;
 pub use process::{Processes, Site};
 pub use program::{Limits, Program, ProgramError};
+pub use slurm::{Plan, Shape, Slurm, begin_at_site, limit, poke};
 pub use supervisor::{end_supervisor, supervise};
 
 use std::fmt;
 
 use gridweave_core::id::{Epoch, JobId};
-use gridweave_core::job::{Outcome, Submitter};
-use gridweave_core::time::Time;
+use gridweave_core::job::{Outcome, SiteReport, Submitter};
+use gridweave_core::time::{Span, Time};
 
 /// An attempt at a job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -69,6 +71,19 @@ pub struct Start {
     pub nodes: Vec<String>,
     /// Their network addresses, in the same order; `-` for one that is not known.
     pub addresses: Vec<String>,
+}
+
+/// What an attempt takes at a site that queues it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Needs {
+    /// Cores of one computer.
+    pub cores: u32,
+    /// Gigabytes of memory.
+    pub memory: u64,
+    /// Accelerators.
+    pub accelerators: u64,
+    /// For how long it may run.
+    pub length: Span,
 }
 
 /// An attempt that has ended.
@@ -120,6 +135,9 @@ pub enum ExecutorError {
     /// The user that jobs run as is not known.
     #[error("there is no user '{0}': see jobs.user in node.toml")]
     NoUser(String),
+    /// Slurm cannot be used as it is set up.
+    #[error("{0}")]
+    Slurm(String),
     /// Jobs are to run as another user, and the agent may not do that.
     #[error(
         "only root can run jobs as another user: remove jobs.user from node.toml, or run the agent as root"
@@ -158,4 +176,58 @@ pub trait Executor: Send {
 
     /// How many attempts run.
     fn running(&self) -> usize;
+
+    /// Has its site queue an attempt, before a site that it does not own. Asked again, it queues it once.
+    fn queue(&mut self, _: &Start, _: &Needs) -> Result<(), ExecutorError> {
+        Ok(())
+    }
+
+    /// Takes an attempt out of the queue of the site, unless it has begun. What became of it is reported.
+    fn withdraw(&mut self, _: AttemptId) {}
+
+    /// What was seen at the site since the last call.
+    fn reports(&mut self) -> Vec<SiteReport> {
+        Vec::new()
+    }
+
+    /// How the site is, for people.
+    fn site(&self) -> Option<serde_json::Value> {
+        None
+    }
+}
+
+impl<E: Executor + ?Sized> Executor for Box<E> {
+    fn begin(&mut self, start: &Start) -> Result<(), ExecutorError> {
+        (**self).begin(start)
+    }
+    fn extend(&mut self, attempt: AttemptId, until: Time) {
+        (**self).extend(attempt, until);
+    }
+    fn stop(&mut self, attempt: AttemptId) {
+        (**self).stop(attempt);
+    }
+    fn survivors(&mut self) -> Result<Vec<(AttemptId, Survivor)>, ExecutorError> {
+        (**self).survivors()
+    }
+    fn look(&mut self) -> Vec<(AttemptId, Ended)> {
+        (**self).look()
+    }
+    fn forget(&mut self, attempt: AttemptId) {
+        (**self).forget(attempt);
+    }
+    fn running(&self) -> usize {
+        (**self).running()
+    }
+    fn queue(&mut self, start: &Start, needs: &Needs) -> Result<(), ExecutorError> {
+        (**self).queue(start, needs)
+    }
+    fn withdraw(&mut self, attempt: AttemptId) {
+        (**self).withdraw(attempt);
+    }
+    fn reports(&mut self) -> Vec<SiteReport> {
+        (**self).reports()
+    }
+    fn site(&self) -> Option<serde_json::Value> {
+        (**self).site()
+    }
 }

@@ -39,8 +39,6 @@ pub struct Processes {
     site: Site,
     /// Has a folder for each attempt that the agent has not forgotten.
     attempts: PathBuf,
-    /// Has a folder for each attempt, with its output.
-    outputs: PathBuf,
     known: BTreeMap<AttemptId, Known>,
 }
 
@@ -55,41 +53,75 @@ struct Known {
 impl Processes {
     /// Runs programs at this site; `on_end` is called, in a thread of its own, when an attempt may have ended.
     pub fn new(site: Site, on_end: impl Fn() + Send + 'static) -> Result<Self, ExecutorError> {
-        match &site.jobs.user {
+        site.check_user()?;
+        let attempts = site.make_folders()?;
+        listen(&socket_of(&site.folder), on_end)?;
+        Ok(Self {
+            site,
+            attempts,
+            known: BTreeMap::new(),
+        })
+    }
+
+    /// Nothing of this attempt may run: its supervisor has died, or never began.
+    fn end_remains(&self, attempt: AttemptId, folder: &Folder) {
+        // A supervisor that is about to begin finds that it is too late.
+        let _ = folder.write_until(Time::ZERO);
+        if let Some(parent) = &self.site.jobs.cgroup {
+            let cgroup = Cgroup::of(Path::new(parent), &attempt.to_string());
+            cgroup.kill();
+            cgroup.remove();
+        }
+    }
+}
+
+impl Site {
+    /// Refuses to run jobs as a user that the administrator has not allowed.
+    pub(super) fn check_user(&self) -> Result<(), ExecutorError> {
+        match &self.jobs.user {
             Some(name) => {
                 let found = User::from_name(name).ok().flatten();
                 let user = found.ok_or_else(|| ExecutorError::NoUser(name.clone()))?;
-                if user.uid.is_root() && !site.jobs.allow_root {
+                if user.uid.is_root() && !self.jobs.allow_root {
                     return Err(ExecutorError::Root);
                 }
                 if !geteuid().is_root() && user.uid != geteuid() {
                     return Err(ExecutorError::NotRoot);
                 }
             }
-            None if geteuid().is_root() && !site.jobs.allow_root => {
+            None if geteuid().is_root() && !self.jobs.allow_root => {
                 return Err(ExecutorError::Root);
             }
             None => {}
         }
-        let attempts = site.folder.join("attempts");
-        let outputs = site.folder.join("jobs");
-        // Programs go through the second one to their own folders.
-        for (folder, mode) in [(&attempts, 0o700), (&outputs, 0o711)] {
-            make(folder, mode)?;
-        }
-        listen(&socket_of(&site.folder), on_end)?;
-        Ok(Self {
-            site,
-            attempts,
-            outputs,
-            known: BTreeMap::new(),
-        })
+        Ok(())
     }
 
-    fn order(&self, start: &Start) -> Result<Order, ExecutorError> {
-        let own = self.outputs.join(start.attempt.to_string());
+    /// Makes its folders, and returns that of attempts.
+    pub(super) fn make_folders(&self) -> Result<PathBuf, ExecutorError> {
+        let attempts = self.attempts();
+        // Programs go through the second one to their own folders.
+        for (folder, mode) in [(&attempts, 0o700), (&self.outputs(), 0o711)] {
+            make(folder, mode)?;
+        }
+        Ok(attempts)
+    }
+
+    /// Has a folder for each attempt that the agent has not forgotten.
+    pub(super) fn attempts(&self) -> PathBuf {
+        self.folder.join("attempts")
+    }
+
+    /// Has a folder for each attempt, with its output.
+    pub(super) fn outputs(&self) -> PathBuf {
+        self.folder.join("jobs")
+    }
+
+    /// What its supervisor is told; makes the folder of its output.
+    pub(super) fn order(&self, start: &Start) -> Result<Order, ExecutorError> {
+        let own = self.outputs().join(start.attempt.to_string());
         make(&own, 0o700)?;
-        if let Some(name) = &self.site.jobs.user
+        if let Some(name) = &self.jobs.user
             && let Ok(Some(user)) = User::from_name(name)
         {
             let failed = ExecutorError::system(own.display());
@@ -132,31 +164,20 @@ impl Processes {
             folder,
             output,
             error,
-            user: self.site.jobs.user.clone().filter(|_| geteuid().is_root()),
-            cgroup: self.site.jobs.cgroup.as_ref().map(PathBuf::from),
-            socket: socket_of(&self.site.folder),
-            clock_offset: self.site.clock_offset,
+            user: self.jobs.user.clone().filter(|_| geteuid().is_root()),
+            cgroup: self.jobs.cgroup.as_ref().map(PathBuf::from),
+            socket: socket_of(&self.folder),
+            clock_offset: self.clock_offset,
             submitter: (
                 start.submitter.user.get(),
                 start.submitter.organisation.get(),
             ),
         })
     }
-
-    /// Nothing of this attempt may run: its supervisor has died, or never began.
-    fn end_remains(&self, attempt: AttemptId, folder: &Folder) {
-        // A supervisor that is about to begin finds that it is too late.
-        let _ = folder.write_until(Time::ZERO);
-        if let Some(parent) = &self.site.jobs.cgroup {
-            let cgroup = Cgroup::of(Path::new(parent), &attempt.to_string());
-            cgroup.kill();
-            cgroup.remove();
-        }
-    }
 }
 
 /// Makes a folder, if there is none, with these permissions.
-fn make(folder: &Path, mode: u32) -> Result<(), ExecutorError> {
+pub(super) fn make(folder: &Path, mode: u32) -> Result<(), ExecutorError> {
     let failed = ExecutorError::system(folder.display());
     let made = fs::create_dir_all(folder);
     let mode = fs::Permissions::from_mode(mode);
@@ -194,7 +215,7 @@ fn listen(socket: &Path, on_end: impl Fn() + Send + 'static) -> Result<(), Execu
 
 impl Executor for Processes {
     fn begin(&mut self, start: &Start) -> Result<(), ExecutorError> {
-        let order = self.order(start)?;
+        let order = self.site.order(start)?;
         let path = self.attempts.join(start.attempt.to_string());
         let folder = Folder::new(&path);
         let failed = || ExecutorError::system(path.display());

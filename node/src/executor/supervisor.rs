@@ -21,6 +21,12 @@ use super::folder::{Folder, Kind, Order, Verdict};
 use super::liveness::{Process, children_of};
 use crate::clock::wall;
 
+/// How an attempt ended that was begun too late, in words.
+pub(super) const LATE: &str = "it was too late to begin";
+
+/// How an attempt ended whose supervisor was told to end, in words.
+pub(super) const ENDED: &str = "its supervisor was ended";
+
 /// How often the clock is compared with the end, in case that it was set.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -86,7 +92,7 @@ impl Supervisor {
     fn run(&self) -> io::Result<()> {
         // It is too late to begin: the job may run elsewhere by now.
         if self.folder.until() <= self.now() {
-            return self.tell(Kind::Overran, "it was too late to begin".to_owned());
+            return self.tell(Kind::Overran, LATE.to_owned());
         }
         let limits = &self.order.program.limits;
         let cgroup = match &self.order.cgroup {
@@ -162,7 +168,7 @@ impl Supervisor {
                         deadline = self.deadline(until);
                     }
                     Ok(Signal::SIGCHLD | Signal::SIGHUP) | Err(_) => {}
-                    Ok(_) => return Ok((Kind::Broke, "its supervisor was ended".to_owned())),
+                    Ok(_) => return Ok((Kind::Broke, ENDED.to_owned())),
                 }
             }
         }

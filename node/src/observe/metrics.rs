@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gridweave_core::job::News;
@@ -24,6 +24,21 @@ pub struct Metrics {
     known_addresses: AtomicU64,
     /// The largest difference to the clock of a peer, either way.
     skew_micros: AtomicU64,
+    site: Mutex<SiteFigures>,
+}
+
+/// Figures of a batch system that the node stands before.
+#[derive(Clone, Default)]
+struct SiteFigures {
+    polls: u64,
+    poll_seconds: f64,
+    /// What this program does with the answers.
+    mirror_seconds: f64,
+    jobs: usize,
+    /// Jobs that started, and for which there were two forecasts: ours, and the batch system's.
+    forecasts: u64,
+    /// The sums of their errors in seconds, either way.
+    errors: [f64; 2],
 }
 
 impl Metrics {
@@ -126,6 +141,56 @@ impl Metrics {
         self.skew_micros.fetch_max(micros, Relaxed);
     }
 
+    fn site(&self) -> MutexGuard<'_, SiteFigures> {
+        self.site.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The queue of the site was asked for.
+    pub fn polled(&self, took: Duration) {
+        let mut site = self.site();
+        site.polls = site.polls.saturating_add(1);
+        site.poll_seconds += took.as_secs_f64();
+    }
+
+    /// So many jobs were seen there, and mirrored in this time.
+    pub fn mirrored(&self, jobs: usize, took: Duration) {
+        let mut site = self.site();
+        site.jobs = jobs;
+        site.mirror_seconds += took.as_secs_f64();
+    }
+
+    /// A job started there so many seconds before this node's forecast, and before the site's own.
+    pub fn forecast(&self, own: f64, theirs: Option<f64>) {
+        let Some(theirs) = theirs else {
+            return;
+        };
+        let mut site = self.site();
+        site.forecasts = site.forecasts.saturating_add(1);
+        let [first, second] = &mut site.errors;
+        *first += own.abs();
+        *second += theirs.abs();
+    }
+
+    fn site_to_text(&self, text: &mut String) {
+        let site = self.site().clone();
+        if site.polls == 0 {
+            return;
+        }
+        let [own, theirs] = site.errors;
+        for (name, kind, value) in [
+            ("site_polls_total", "counter", site.polls as f64),
+            ("site_poll_seconds_total", "counter", site.poll_seconds),
+            ("site_mirror_seconds_total", "counter", site.mirror_seconds),
+            ("site_jobs", "gauge", site.jobs as f64),
+            ("site_forecasts_total", "counter", site.forecasts as f64),
+            ("site_forecast_error_seconds_total", "counter", own),
+            ("site_own_forecast_error_seconds_total", "counter", theirs),
+        ] {
+            let _ = writeln!(text, "# TYPE gridweave_{name} {kind}");
+            let _ = writeln!(text, "gridweave_{name} {value}");
+        }
+    }
+
     /// All figures, in the text format of Prometheus.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
@@ -175,6 +240,7 @@ impl Metrics {
             let _ = writeln!(text, "# TYPE gridweave_{name} gauge");
             let _ = writeln!(text, "gridweave_{name} {}", seconds(value));
         }
+        self.site_to_text(&mut text);
         text
     }
 }

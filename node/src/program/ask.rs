@@ -1,14 +1,14 @@
 //! What users ask an agent.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Done, Failure, Submit, input, other};
-use crate::control::{Client, ClientError, Request, Submission};
+use super::batch::{self, Batch};
+use super::{AgainName, Done, Failure, Submit, input, other};
+use crate::control::{Again, Client, ClientError, Request, Submission};
 use crate::executor::{Limits, Program};
 use crate::settings::length;
 
@@ -43,9 +43,22 @@ impl Asker<'_> {
         Ok(())
     }
 
-    pub(super) fn submit(&self, order: Submit) -> Done {
-        let span = length(&order.time).map_err(input)?;
-        let mut environment = BTreeMap::new();
+    pub(super) fn submit(&self, mut order: Submit) -> Done {
+        let batch = match &order.batch {
+            None => Batch::default(),
+            Some(file) => {
+                let batch = read_batch(file, &order.program)?;
+                order.program.clone_from(&batch.argv);
+                batch
+            }
+        };
+        let span = match &order.time {
+            Some(time) => length(time).map_err(input)?,
+            None => batch.time.ok_or_else(|| {
+                input("for how long may it run? Write #SBATCH --time into the script, or --time")
+            })?,
+        };
+        let mut environment = batch.environment;
         for variable in &order.environment {
             let wrong = || input(format!("'{variable}' is no variable: write NAME=VALUE"));
             let (name, value) = variable.split_once('=').ok_or_else(wrong)?;
@@ -54,9 +67,9 @@ impl Asker<'_> {
         let program = Program {
             argv: order.program,
             environment,
-            folder: order.workdir,
-            output: order.output,
-            error: order.error,
+            folder: order.workdir.or(batch.folder),
+            output: order.output.or(batch.output),
+            error: order.error.or(batch.error),
             limits: Limits {
                 memory: order.limit_memory,
                 files: order.limit_files,
@@ -67,11 +80,14 @@ impl Asker<'_> {
         let submission = Submission {
             program,
             nodes: order.nodes,
-            cores: order.cores,
-            memory: order.memory,
-            accelerators: order.accelerators,
+            cores: order.cores.or(batch.cores),
+            memory: order.memory.or(batch.memory).unwrap_or(0),
+            accelerators: order.accelerators.or(batch.accelerators).unwrap_or(0),
             seconds: span.as_micros() as f64 / 1e6,
-            again: order.again.into(),
+            again: match batch.runs_again {
+                true if matches!(order.again, AgainName::Never) => Again::Lost,
+                _ => order.again.into(),
+            },
             times: order.times,
         };
         let answer = self.ask(&Request::Submit(Box::new(submission)))?;
@@ -80,7 +96,7 @@ impl Asker<'_> {
             true => tell!("{answer}"),
             false => tell!("{job}"),
         }
-        match order.wait {
+        match order.wait || batch.waits {
             true => self.wait_for(&job),
             false => Ok(()),
         }
@@ -213,6 +229,18 @@ impl Asker<'_> {
             tell!("{}", client.line()?);
         }
     }
+}
+
+/// Reads a batch script, and says what its options mean here.
+fn read_batch(file: &Path, arguments: &[String]) -> Result<Batch, Failure> {
+    let text = std::fs::read_to_string(file);
+    let text = text.map_err(|error| input(format!("{}: {error}", file.display())))?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let batch = batch::read(&text, &name, arguments).map_err(input)?;
+    for note in &batch.notes {
+        eprintln!("{note}");
+    }
+    Ok(batch)
 }
 
 /// A field as a user reads it.

@@ -10,6 +10,7 @@ macro_rules! tell {
 }
 
 mod ask;
+mod batch;
 mod demo;
 mod grid;
 mod run;
@@ -25,7 +26,7 @@ use clap_complete::Shell;
 use gridweave_core::scheduler::agent::Distance;
 
 use crate::control::Again;
-use crate::executor::{enter, supervise};
+use crate::executor::{begin_at_site, enter, poke, supervise};
 use crate::settings::Scheduler;
 use crate::store::Store;
 
@@ -104,6 +105,14 @@ enum Order {
         /// The shell
         shell: Shell,
     },
+    /// Have the agent look at its Slurm queue soon: for EpilogSlurmctld
+    Poke,
+    /// Run the program of an attempt as a batch job, unless it was taken back. Slurm calls this
+    #[command(hide = true)]
+    BeginAtSite {
+        /// The folder of the attempt
+        attempt: PathBuf,
+    },
     /// Run the program of an attempt, and end it in time. Agents call this
     #[command(hide = true)]
     Supervise {
@@ -166,9 +175,12 @@ struct Invite {
 
 #[derive(clap::Args)]
 struct Submit {
-    /// For how long it may run, as 90s, 10m, 2h or 1d
+    /// A batch script with #SBATCH lines, as for sbatch; options here come before those in it
     #[arg(long)]
-    time: String,
+    batch: Option<PathBuf>,
+    /// For how long it may run, as 90s, 10m, 2h or 1d
+    #[arg(long, required_unless_present = "batch")]
+    time: Option<String>,
     /// How many nodes it wants at once (asap, criteria)
     #[arg(long, default_value_t = 1)]
     nodes: u32,
@@ -176,11 +188,11 @@ struct Submit {
     #[arg(long)]
     cores: Option<u32>,
     /// How many gigabytes of memory each of its nodes has for it
-    #[arg(long, default_value_t = 0)]
-    memory: u64,
+    #[arg(long)]
+    memory: Option<u64>,
     /// How many accelerators each of its nodes has for it
-    #[arg(long, default_value_t = 0)]
-    accelerators: u64,
+    #[arg(long)]
+    accelerators: Option<u64>,
     /// When it may run again
     #[arg(long, value_enum, default_value = "never")]
     again: AgainName,
@@ -211,8 +223,8 @@ struct Submit {
     /// Return when it has ended: 0 if it is done, else 1
     #[arg(long)]
     wait: bool,
-    /// The program and its arguments
-    #[arg(last = true, required = true)]
+    /// The program and its arguments; with --batch the arguments of the script
+    #[arg(last = true, required_unless_present = "batch")]
     program: Vec<String>,
 }
 
@@ -365,6 +377,16 @@ fn obey(arguments: Arguments) -> Done {
             );
             Ok(())
         }
+        Order::Poke => poke(&folder).map_err(|error| {
+            other(format!(
+                "no agent before Slurm in {}: {error}",
+                folder.display()
+            ))
+        }),
+        Order::BeginAtSite { attempt } => match begin_at_site(&attempt) {
+            Ok(code) => std::process::exit(i32::from(code)),
+            Err(error) => Err(other(format!("{}: {error}", attempt.display()))),
+        },
         Order::Supervise { attempt } => supervise(&attempt).map_err(other),
         Order::Enter {
             attempt,

@@ -24,7 +24,7 @@ use super::{Done, Failure, input, other};
 use crate::clock::Clock;
 use crate::control::{Elsewhere, serve, socket_of};
 use crate::driver::{Driver, Inbox, Input, Inputs, Parts};
-use crate::executor::{Processes, Site};
+use crate::executor::{Executor, Plan as SlurmPlan, Processes, Shape, Site, Slurm};
 use crate::observe::{Events, Metrics, serve_web, start_log};
 use crate::policy::admission;
 use crate::settings::{FILE, Scheduler, Settings};
@@ -48,13 +48,15 @@ pub(super) fn read(folder: &Path) -> Result<Node, Failure> {
 }
 
 /// What the machine is built from.
-fn setup(node: &Node, introducers: Option<Introducers>) -> Setup {
+fn setup(node: &Node, introducers: Option<Introducers>, shape: Option<&Shape>) -> Setup {
     let (settings, identity) = (&node.settings, &node.credentials.identity);
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let cores = settings
-        .jobs
-        .cores
-        .unwrap_or(u32::try_from(cores).unwrap_or(1));
+    let cores = settings.jobs.cores.unwrap_or_else(|| {
+        let own = || u32::try_from(cores).unwrap_or(1);
+        shape.map_or_else(own, |shape| shape.cores.get())
+    });
+    let memory = || shape.map_or_else(gigabytes, |shape| shape.memory);
+    let accelerators = shape.map_or(0, |shape| shape.accelerators);
     Setup {
         me: identity.node,
         introducers,
@@ -63,9 +65,10 @@ fn setup(node: &Node, introducers: Option<Introducers>) -> Setup {
         distance: settings.grid.distance,
         times: settings.times.into(),
         cores: NonZeroU32::new(cores).unwrap_or(NonZeroU32::MIN),
-        memory: settings.jobs.memory.unwrap_or_else(gigabytes),
-        accelerators: settings.jobs.accelerators,
+        memory: settings.jobs.memory.unwrap_or_else(memory),
+        accelerators: settings.jobs.accelerators.max(accelerators),
         most: settings.grid.most.unwrap_or([256, 2048, 16]),
+        mirror: shape.map(Shape::mirror),
     }
 }
 
@@ -79,7 +82,7 @@ fn gigabytes() -> u64 {
 
 /// Refuses settings that no node can be built with.
 pub(super) fn check_settings(node: &Node) -> Done {
-    let setup = setup(node, None);
+    let setup = setup(node, None, None);
     let mut rng = StdRng::seed_from_u64(0);
     let built = match node.settings.grid.scheduler {
         Scheduler::Asap => AsapNode::build(&setup, &mut rng).map(|_| ()),
@@ -146,11 +149,32 @@ where
         clock_offset,
     };
     let ends = inputs.clone();
-    let executor = Processes::new(site, move || {
+    let on_news = move || {
         // The driver may have ended.
         let _ = ends.give_patiently(Input::Look);
-    });
-    let executor = executor.map_err(input)?;
+    };
+    let (executor, shape): (Box<dyn Executor>, _) = match &settings.slurm {
+        None => (
+            Box::new(Processes::new(site, on_news).map_err(input)?),
+            None,
+        ),
+        Some(slurm) => {
+            let shape = Slurm::shape(slurm, folder).map_err(input)?;
+            info!(?shape, "Slurm has told what the partition is");
+            let plan = SlurmPlan {
+                folder,
+                site,
+                settings: slurm.clone(),
+                shape: shape.clone(),
+                node: identity.node,
+                metrics: metrics.clone(),
+            };
+            (
+                Box::new(Slurm::new(plan, on_news).map_err(input)?),
+                Some(shape),
+            )
+        }
+    };
     let events = Events::new();
     let parts = Parts {
         identity: identity.clone(),
@@ -163,7 +187,8 @@ where
         rng: StdRng::from_seed(seed()?),
         most_jobs_per_user: settings.policy.most_jobs_per_user,
     };
-    let setup = setup(node, introducers(settings, &transport, identity.node));
+    let introducers = introducers(settings, &transport, identity.node);
+    let setup = setup(node, introducers, shape.as_ref());
     let (ending, ended) = tokio::sync::oneshot::channel();
     let machine = thread::Builder::new().name("driver".to_owned());
     machine
@@ -231,7 +256,7 @@ async fn stop(
     ended.await
 }
 
-fn drive<S: Run>(setup: &Setup, parts: Parts<Post, Processes>, inbox: &Inbox) -> Outcome
+fn drive<S: Run>(setup: &Setup, parts: Parts<Post, Box<dyn Executor>>, inbox: &Inbox) -> Outcome
 where
     S::Message: Framed + Mentions,
     S::Record: Stored<Key = S::Key>,

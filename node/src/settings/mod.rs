@@ -3,10 +3,12 @@
 //! The tables `[grid]` and `[times]` must be the same on all nodes: `gridweave-node invite` copies them from the grid's
 //! own file. The other settings are the node's own.
 
+mod slurm;
 mod spans;
 #[cfg(test)]
 mod tests;
 
+pub use slurm::Slurm;
 pub use spans::{Length, length};
 
 use std::fmt;
@@ -39,6 +41,9 @@ pub struct Settings {
     pub policy: Policy,
     /// What the node tells of itself.
     pub observe: Observe,
+    /// The Slurm cluster that the node stands before, if it runs no jobs itself. Only with `aria`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slurm: Option<Slurm>,
 }
 
 /// What a node listens at, and which nodes introduce it.
@@ -107,6 +112,8 @@ pub struct Times {
     pub max_skew: Option<Length>,
     /// How often a waiting job is searched for again.
     pub improve: Option<Length>,
+    /// For `aria`: by how much sooner a waiting job must be done at another site to move there.
+    pub gain: Option<Length>,
 }
 
 impl From<Times> for agent::Times {
@@ -121,6 +128,7 @@ impl From<Times> for agent::Times {
             silence: None,
             max_skew: span(times.max_skew),
             improve: span(times.improve),
+            gain: span(times.gain),
         }
     }
 }
@@ -287,6 +295,12 @@ impl Settings {
         }
         if !settings.network.clock_offset.is_finite() {
             return refuse("network.clock_offset is not a number of seconds");
+        }
+        if let Some(slurm) = &settings.slurm {
+            let scheduler = settings.grid.scheduler;
+            if let Err(why) = slurm.check(scheduler, &settings.jobs) {
+                return refuse(&why);
+            }
         }
         if settings.observe.level.parse::<tracing::Level>().is_err() {
             return refuse("observe.level is not error, warn, info, debug or trace");

@@ -1,0 +1,202 @@
+//! The site's queue as it was seen: which jobs of its own users came, started and went, and when each waiting job is
+//! expected to start.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use gridweave_core::id::JobId;
+use gridweave_core::job::{OwnJob, Seen, SiteReport};
+use gridweave_core::queue::{Change, LocalScheduler, Policy, QueuedJob, SiteQueue};
+use gridweave_core::resource::Speed;
+use gridweave_core::time::{Span, Time};
+
+use super::listing::{Listed, State};
+use super::shape::Shape;
+
+/// How long a job without a time limit is expected to run, if its partition has none either.
+const UNLIMITED: Span = Span::from_secs(365 * 86_400);
+
+/// The most jobs that are remembered.
+const MOST: usize = 100_000;
+
+/// The jobs of the site's own users, as they were reported last.
+#[derive(Default)]
+pub(super) struct Mirror(BTreeMap<JobId, (OwnJob, Seen)>);
+
+/// A name that no job of the grid has: those have fewer digits. An id alone is used again by a controller that forgot it.
+fn name_of(listed: &Listed) -> JobId {
+    let mut hasher = DefaultHasher::new();
+    (&listed.id, listed.submitted).hash(&mut hasher);
+    JobId::new(hasher.finish() | 1 << 63)
+}
+
+/// How long it is expected to run.
+fn length(listed: &Listed, shape: &Shape) -> Span {
+    let longest = shape.longest.map_or(UNLIMITED, Span::from_micros);
+    listed.limit.unwrap_or(longest).max(Span::from_secs(1))
+}
+
+/// Whether it may run in this partition: a waiting job may name several.
+fn is_in(listed: &Listed, shape: &Shape) -> bool {
+    listed
+        .partition
+        .split(',')
+        .any(|name| name == shape.partition)
+}
+
+impl Mirror {
+    /// What is new, in the order in which the site would start the jobs. `owns` says which are those of the grid.
+    pub(super) fn report(
+        &mut self,
+        listing: &[Listed],
+        shape: &Shape,
+        owns: impl Fn(&Listed) -> bool,
+    ) -> Vec<SiteReport> {
+        let mut order: Vec<&Listed> = listing.iter().filter(|job| is_in(job, shape)).collect();
+        order.sort_by_key(|listed| (std::cmp::Reverse(listed.priority), listed.submitted));
+        let mut now = BTreeMap::new();
+        let mut reports = Vec::new();
+        for listed in order {
+            let seen = match (listed.state, listed.start) {
+                (State::Waiting, _) => Seen::Queued,
+                (State::Running, Some(at)) => Seen::Started { at },
+                _ => continue,
+            };
+            if owns(listed) || now.len() >= MOST {
+                continue;
+            }
+            let own = OwnJob {
+                id: name_of(listed),
+                processors: listed.processors,
+                estimate: length(listed, shape),
+                submitted: listed.submitted,
+            };
+            if self.0.get(&own.id) != Some(&(own, seen)) {
+                reports.push(SiteReport::Own { job: own, seen });
+            }
+            now.insert(own.id, (own, seen));
+        }
+        let gone = self.0.iter().filter(|(name, _)| !now.contains_key(name));
+        let seen = Seen::Vanished;
+        let gone = gone.map(|(_, (job, _))| SiteReport::Own { job: *job, seen });
+        let reports = gone.chain(reports).collect();
+        self.0 = now;
+        reports
+    }
+}
+
+/// When a waiting job was expected to start, when it was first seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Forecast {
+    pub(super) at: Time,
+    pub(super) own: Time,
+    /// Slurm's own, if it had one by then.
+    pub(super) slurm: Option<Time>,
+}
+
+/// A job that was forecast, and has started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Started {
+    pub(super) name: String,
+    pub(super) forecast: Forecast,
+    pub(super) start: Time,
+}
+
+/// Forecasts of jobs that wait.
+#[derive(Default)]
+pub(super) struct Forecasts(BTreeMap<JobId, Forecast>);
+
+impl Forecasts {
+    /// Notes forecasts for jobs that are new, and returns jobs that have started. `estimate` is for jobs of which this node
+    /// knows more than their time limits.
+    ///
+    /// Slurm's own forecast comes some seconds after a job: the first that it gives counts, with ours of that moment.
+    pub(super) fn note(
+        &mut self,
+        listing: &[Listed],
+        shape: &Shape,
+        now: Time,
+        estimate: impl Fn(&Listed) -> Option<Span>,
+    ) -> Vec<Started> {
+        let here = || listing.iter().filter(|listed| is_in(listed, shape));
+        let mut started = Vec::new();
+        let mut waiting: Vec<&Listed> = Vec::new();
+        for listed in here() {
+            match (listed.state, listed.start) {
+                (State::Running, Some(start)) => {
+                    if let Some(forecast) = self.0.remove(&name_of(listed)) {
+                        let name = listed.name.clone();
+                        started.push(Started {
+                            name,
+                            forecast,
+                            start,
+                        });
+                    }
+                }
+                (State::Waiting, _) => waiting.push(listed),
+                _ => {}
+            }
+        }
+        let names: Vec<JobId> = waiting.iter().map(|listed| name_of(listed)).collect();
+        self.0.retain(|name, _| names.contains(name));
+        let lacks = |name| {
+            let known = self.0.get(name);
+            known.is_none_or(|forecast| forecast.slurm.is_none())
+        };
+        if !names.iter().any(lacks) || waiting.len() > MOST {
+            return started;
+        }
+        waiting.sort_by_key(|listed| (std::cmp::Reverse(listed.priority), listed.submitted));
+        let queue = queue(&waiting, here(), shape, now, estimate);
+        let mut starts = BTreeMap::new();
+        queue.forecast(now, Change::None, &mut |expected| {
+            starts.insert(expected.job, expected.start);
+        });
+        for listed in waiting {
+            let name = name_of(listed);
+            let slurm = listed.start.filter(|start| *start >= now);
+            let known = self.0.get(&name);
+            if let Some(own) = starts.get(&name)
+                && known.is_none_or(|known| known.slurm.is_none() && slurm.is_some())
+            {
+                let (at, own) = (now, *own);
+                self.0.insert(name, Forecast { at, own, slurm });
+            }
+        }
+        started
+    }
+}
+
+/// The queue as the scheduler mirrors it, with jobs of the grid.
+fn queue<'a>(
+    waiting: &[&Listed],
+    all: impl Iterator<Item = &'a Listed>,
+    shape: &Shape,
+    now: Time,
+    estimate: impl Fn(&Listed) -> Option<Span>,
+) -> SiteQueue {
+    let queue = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, MOST);
+    let mut queue = queue.with_processors(shape.processors).mirroring();
+    if shape.backfills {
+        queue = queue.backfilling();
+    }
+    let job = |listed: &Listed, arrived| QueuedJob {
+        processors: listed.processors,
+        arrived,
+        ..QueuedJob::new(
+            name_of(listed),
+            estimate(listed).unwrap_or_else(|| length(listed, shape)),
+        )
+    };
+    for listed in all.filter(|listed| listed.state == State::Running) {
+        if let Some(start) = listed.start {
+            // A job that is listed twice counts once.
+            let _ = queue.resume(now, job(listed, start), start);
+        }
+    }
+    for (place, listed) in waiting.iter().enumerate() {
+        // The order is Slurm's.
+        let _ = queue.push(now, job(listed, Time::from_micros(place as u64)));
+    }
+    queue
+}
