@@ -121,7 +121,7 @@ pub enum Command {
     Drain,
     /// Take jobs again after [`Drain`](Self::Drain).
     Resume,
-    /// Look for nodes of the grid through this one, too. For a host that knows more of the grid than the node: parts of
+    /// Look for nodes of the grid through this one, too, and keep it as a neighbour where there is room. For a host that knows more of the grid than the node: parts of
     /// an overlay that know nothing of each other cannot find together by themselves.
     Meet(NodeId),
     /// What the host sees at a site that this node does not own. Only `aria` stands before such a site; nothing happens

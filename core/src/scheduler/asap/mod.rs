@@ -402,6 +402,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             }
             job::Command::Meet(introducer) => {
                 self.gossip(Event::Command(cyclon::Command::Join { introducer }), cx);
+                // In a grid of a few nodes no walk may lead to a link.
+                self.gossip(Event::Command(cyclon::Command::Meet(introducer)), cx);
             }
             _ => {}
         }

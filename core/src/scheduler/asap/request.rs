@@ -209,7 +209,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     fn search_place(&mut self, job: JobId, left: u8, cx: &mut dyn Context<Self>) {
         let alone = self.overlay.view().is_empty();
         let waits = alone && self.bootstrap != Bootstrap::Alone;
-        let until = cx.now() + self.config.overlay.period.times(2);
+        let cycles = self.config.overlay.period.times(2);
+        let until = cx.now() + cycles.min(self.config.search_limit.times(2));
         let (now, config) = (cx.now(), self.config);
         let Some(request) = self.request(job, now) else {
             return;
@@ -272,7 +273,18 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             Aim::Place if waits => LATER_SEARCHERS,
             Aim::Place => usize::from(config.forward),
         };
-        let asked: Links<C> = self.overlay.view().sample(searchers, cx.rng());
+        // A node that was lost would not answer.
+        let unwilling = self
+            .request_mut(job)
+            .map(|request| request.unwilling.clone());
+        let unwilling = unwilling.unwrap_or_default();
+        let sampled = match searchers {
+            0 => 0,
+            _ => searchers.saturating_add(unwilling.len()),
+        };
+        let mut asked: Links<C> = self.overlay.view().sample(sampled, cx.rng());
+        asked.retain(|link| !unwilling.contains(&link.id));
+        asked.truncate(searchers);
         let alone = asked.is_empty();
         let Some(request) = self.request_mut(job) else {
             return;

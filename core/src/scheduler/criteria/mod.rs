@@ -434,6 +434,8 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
             }
             job::Command::Meet(introducer) => {
                 self.shuffle(Event::Command(cyclon::Command::Join { introducer }), cx);
+                // In a grid of a few nodes no walk may lead to a link.
+                self.shuffle(Event::Command(cyclon::Command::Meet(introducer)), cx);
             }
             _ => {}
         }

@@ -406,16 +406,16 @@ fn a_node_without_neighbours_waits_for_the_overlay_before_it_searches_alone() {
         bench.get_link(1, 3),
         [Send(3, Message::Subscribe { known: None })]
     );
-    // Two periods of the overlay later, without its timers.
+    // As long as two searches take, which is less than two periods of the overlay.
     let asked = |bench: &mut Bench| {
-        bench.at(512);
+        bench.at(18);
         bench.feed(Event::Timer(Timer::Due))
     };
-    assert!(asked(&mut bench).contains(&Send(3, search(1, 1, 600))));
+    assert!(asked(&mut bench).contains(&Send(3, search(1, 1, 120))));
     let (mut bench, _) = Bench::boot(config, Bootstrap::Join(id(1).into()));
     bench.submit(7, 1);
-    assert_eq!(bench.at(511).feed(Event::Timer(Timer::Due)), []);
-    assert_eq!(asked(&mut bench), [Send(50, prepare(attempt(1, 1), 600))]);
+    assert_eq!(bench.at(17).feed(Event::Timer(Timer::Due)), []);
+    assert_eq!(asked(&mut bench), [Send(50, prepare(attempt(1, 1), 120))]);
 }
 
 #[test]
@@ -562,6 +562,18 @@ fn a_job_that_loses_a_node_before_its_start_moves() {
     let moved = News::moved(second(120));
     let did = bench.agree(&[5], two);
     assert!(did.contains(&Tell(7, moved)), "{did:?}");
+}
+
+#[test]
+fn a_node_that_was_lost_is_not_asked_to_search() {
+    let mut bench = asking(1);
+    bench.hear(1, found(1, 60, 1, &[1]));
+    bench.hear(2, not_found(1, 9));
+    bench.agree(&[1], attempt(1, 1));
+    let gone = alive(attempt(1, 1), Standing::Gone);
+    let did = bench.at(1).vote(1, gone);
+    let to = |peer| did.contains(&Send(peer, search(2, 2, 120)));
+    assert!(to(2) && !to(1), "{did:?}");
 }
 
 #[test]
