@@ -40,6 +40,7 @@ use crate::id::{JobId, NodeId, OrganisationId};
 use crate::job::{Command, Demand, Job, Notice, Submitter};
 use crate::machine::Machine;
 use crate::mentions::Mentions;
+use crate::overlay::{cyclon, vicinity};
 use crate::profile::Profile;
 use crate::queue::{Policy as QueuePolicy, SiteQueue};
 use crate::resource::{Capability, Dimensions, Kind, Requirement, Speed};
@@ -196,6 +197,9 @@ pub type DesktopNode = Desktop<4>;
 /// its program has ended, and the job goes on elsewhere.
 const RENEWALS: u8 = 2;
 
+/// For how long a node is told the schedule of another one. It asks again three times in it.
+const SUBSCRIPTION: Span = Span::from_secs(120);
+
 /// The lease of a grid without one.
 const LEASE: Span = Span::from_secs(120);
 
@@ -225,6 +229,18 @@ fn commit(config: commit::Config, times: &Times) -> commit::Config {
     }
 }
 
+/// Agents exchange links as seldom as those of a wide-area network, and few: a link that comes costs three messages, and
+/// an idle computer should not notice its agent. A lost neighbour is asked in vain for longer, by searches that wait a
+/// timeout for it.
+fn overlay(config: cyclon::Config) -> cyclon::Config {
+    cyclon::Config {
+        shuffle: 3,
+        period: cyclon::Config::WAN.period,
+        remember: cyclon::Config::WAN.remember,
+        ..config
+    }
+}
+
 fn prepares(message: &commit::Message) -> Option<Submitter> {
     match message {
         commit::Message::Prepare { submitter, .. } => Some(*submitter),
@@ -242,6 +258,10 @@ impl Scheduler for AsapNode {
         };
         let times = &setup.times;
         let config = asap::Config {
+            overlay: overlay(config.overlay),
+            exchange: asap::Exchange::Push {
+                lease: SUBSCRIPTION,
+            },
             slot: times.slot.unwrap_or(config.slot),
             lead: times.lead.unwrap_or(config.lead),
             margin: times.margin.unwrap_or(config.margin),
@@ -286,6 +306,11 @@ impl Scheduler for CriteriaNode {
         };
         let times = &setup.times;
         let config = criteria::Config {
+            overlay: overlay(config.overlay),
+            helper: vicinity::Config {
+                period: vicinity::Config::WAN.period,
+                ..config.helper
+            },
             slot: times.slot.unwrap_or(config.slot),
             lead: times.lead.unwrap_or(config.lead),
             margin: times.margin.unwrap_or(config.margin),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gridweave_core::id::NodeId;
+use tokio::sync::Notify;
 
 use crate::identity::number;
 use crate::settings::Introducer;
@@ -19,6 +20,8 @@ pub(super) const MOST: usize = 4096;
 pub struct Book {
     me: NodeId,
     file: PathBuf,
+    /// Told when there is something to be written.
+    changed: Notify,
     inner: Mutex<Inner>,
 }
 
@@ -67,6 +70,7 @@ impl Book {
         Self {
             me,
             file: file.to_owned(),
+            changed: Notify::new(),
             inner: Mutex::new(Inner {
                 pages,
                 given,
@@ -84,9 +88,18 @@ impl Book {
 
     /// The node is at the other end of a connection to this address.
     pub(super) fn saw(&self, node: NodeId, address: SocketAddr) {
-        self.inner().note(self.me, node, |page| {
+        let mut inner = self.inner();
+        inner.note(self.me, node, |page| {
             page.seen.replace(address) != Some(address)
         });
+        if inner.is_changed {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits until there is something to be written.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
     }
 
     /// Another node says so. It does not replace what was seen.

@@ -50,8 +50,12 @@ const HANDSHAKES_AT_ONCE: usize = 32;
 /// With more than this, others are dropped.
 const MOST_HANDSHAKES: usize = 256;
 
-/// When an unused connection ends.
-const IDLE: Duration = Duration::from_secs(30);
+/// When an unused connection ends. A handshake costs as much as a hundred messages, and in a grid of a hundred nodes a
+/// peer is heard every half a minute.
+const IDLE: Duration = Duration::from_secs(120);
+
+/// A peer that was not heard for longer may be gone, although the connection is open.
+const LATELY: Duration = Duration::from_secs(30);
 
 /// The most messages that one peer may have on their way to this node.
 const STREAMS: u32 = 64;
@@ -65,8 +69,11 @@ const QUEUES: usize = 4096;
 /// The most messages that wait for all peers.
 const OUTGOING: usize = 4096;
 
-/// How often the address book is written, if it has changed.
+/// How long after a change the address book is written, with what has changed by then.
 const SAVE: Duration = Duration::from_millis(500);
+
+/// How often its size is noted otherwise.
+const COUNT: Duration = Duration::from_secs(60);
 
 /// The administrator is told if clocks differ by this many microseconds.
 const WRONG_CLOCK: u64 = 500_000;
@@ -107,9 +114,9 @@ impl Outbox for Post {
     fn peers(&self) -> Vec<NodeId> {
         const SOME: usize = 16;
         let links = self.shared.links();
-        let open = links
-            .iter()
-            .filter(|(_, link)| link.connection.close_reason().is_none());
+        let open = links.iter().filter(|(_, link)| {
+            link.heard.elapsed() < LATELY && link.connection.close_reason().is_none()
+        });
         open.map(|(node, _)| *node).take(SOME).collect()
     }
 }
@@ -134,6 +141,8 @@ struct Link {
     connection: Connection,
     identity: Identity,
     since: Instant,
+    /// When the peer said something last.
+    heard: Instant,
     /// How much the peer's clock is ahead of this one, in microseconds.
     clock_ahead: i64,
 }
@@ -316,7 +325,12 @@ fn bind(listen: SocketAddr, file: &Path) -> Result<UdpSocket, TransportError> {
 
 async fn save(shared: Arc<Shared>) {
     loop {
-        tokio::time::sleep(SAVE).await;
+        if tokio::time::timeout(COUNT, shared.book.changed())
+            .await
+            .is_ok()
+        {
+            tokio::time::sleep(SAVE).await;
+        }
         shared.metrics.set_known_addresses(shared.book.len());
         if let Err(error) = shared.book.save() {
             warn!("the address book cannot be written: {error}");
@@ -381,6 +395,7 @@ impl Shared {
             connection: connection.clone(),
             identity,
             since: Instant::now(),
+            heard: Instant::now(),
             clock_ahead: 0,
         };
         links.insert(peer, link);
@@ -392,6 +407,7 @@ impl Shared {
     fn compare_clocks(&self, peer: NodeId, sent: u64) {
         let now = self.now();
         if let Some(link) = self.links().get_mut(&peer) {
+            link.heard = Instant::now();
             let under_way = link.connection.rtt().as_micros() as i64 / 2;
             let ahead = sent.wrapping_sub(now) as i64;
             let before = link.clock_ahead.unsigned_abs();
