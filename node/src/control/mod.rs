@@ -81,6 +81,9 @@ pub struct Submission {
     pub accelerators: u64,
     /// For how many seconds it may run.
     pub seconds: f64,
+    /// How many times it is submitted, each as a job of its own that finds its index in `GRIDWEAVE_INDEX`.
+    #[serde(default = "one")]
+    pub count: u32,
     /// When it may run again.
     #[serde(default)]
     pub again: Again,

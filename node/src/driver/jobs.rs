@@ -92,15 +92,24 @@ impl Jobs {
         Some(row)
     }
 
-    /// What a user is told when a submission is durable.
-    pub(super) fn submitted(&mut self, job: JobId) -> Answer {
-        match self.ended.remove(&job) {
+    /// What a user is told when a submission is durable. It is refused if all its jobs are.
+    pub(super) fn submitted(&mut self, jobs: &[JobId]) -> Answer {
+        let refused = jobs.iter().filter_map(|job| match self.ended.remove(job) {
             Some(JobRow {
                 phase: Phase::Failed,
                 why,
                 ..
-            }) => Answer::error(format!("{job} is {}", why.unwrap_or_default())),
-            _ => Answer::ok(serde_json::json!({ "job": job.to_string() })),
+            }) => Some(format!("{job} is {}", why.unwrap_or_default())),
+            _ => None,
+        });
+        let refused: Vec<String> = refused.collect();
+        match (refused.first(), jobs.first()) {
+            (Some(why), _) if refused.len() == jobs.len() => Answer::error(why),
+            (_, first) => {
+                let names: Vec<String> = jobs.iter().map(ToString::to_string).collect();
+                let first = first.map(ToString::to_string);
+                Answer::ok(serde_json::json!({ "job": first, "jobs": names }))
+            }
         }
     }
 }

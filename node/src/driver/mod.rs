@@ -1,9 +1,9 @@
 //! One thread owns one machine: it takes events in, and carries effects out, in order.
 //!
-//! Inputs that are there at the same time are one batch: ends of jobs first, then messages, timers and requests. All
-//! records of the batch become durable together, before its first message is sent, its first program is started and
-//! its first user is answered. If a batch cannot be made durable, the driver ends, and nothing of the batch has
-//! happened.
+//! Inputs that are there at the same time are one batch: ends of jobs first, then messages, timers and requests, and
+//! what the node then says to itself. All records of the batch, and what users will read of their jobs, become durable
+//! at once, before its first message is sent, its first program is started and its first user is answered. If a batch
+//! cannot be made durable, the driver ends, and nothing of the batch has happened.
 
 mod again;
 mod input;
@@ -50,6 +50,9 @@ const BATCH: usize = 256;
 /// The most timers that ring in a batch.
 const TIMERS: usize = 256;
 
+/// How often in a batch the node hears what it said to itself; the rest waits for the next one.
+const OWN_ROUNDS: usize = 32;
+
 /// The longest pause between looks at the clock, which may be set.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
@@ -77,7 +80,7 @@ pub trait Outbox: Send {
     /// The network address of a node, without a port, if it is known.
     fn host_of(&self, node: NodeId) -> Option<String>;
 
-    /// Some of the nodes with which there is a connection.
+    /// Some of the nodes with which there is a connection, and which were heard lately.
     fn peers(&self) -> Vec<NodeId>;
 
     /// How many nodes are known, this one included.
@@ -135,6 +138,8 @@ where
     host: Host<S>,
     /// What becomes durable next.
     batch: Batch,
+    /// What is done when that is durable.
+    later: Vec<Later<S::Message>>,
     jobs: Jobs,
     recent: Recent,
     /// Messages of the node to itself.
@@ -159,7 +164,13 @@ type AnswerTo = Box<dyn FnOnce(Answer) + Send>;
 /// An answer that depends on what the batch brings.
 enum Pending {
     Now(Answer),
-    Submitted(JobId),
+    Submitted(Vec<JobId>),
+}
+
+/// What waits for the records of its batch.
+enum Later<M> {
+    Send(NodeId, M),
+    Act(Notice),
 }
 
 impl<S, O, E> Driver<S, O, E>
@@ -214,6 +225,7 @@ where
             parts,
             host,
             batch: Batch::default(),
+            later: Vec::new(),
             jobs,
             recent: Recent::default(),
             own: VecDeque::new(),
@@ -248,7 +260,7 @@ where
             let news = News::Failed(Failure::Refused(Refusal::NotFound));
             self.hear(Notice { job, news });
         }
-        self.commit()
+        self.settle()
     }
 
     /// The node.
@@ -283,8 +295,10 @@ where
         if let Some(again) = self.recent.next_at() {
             wait = wait.min(again.saturating_duration_since(Instant::now()));
         }
-        if self.lacks_links() {
-            wait = wait.min(MEET_AT_ONCE);
+        let links = self.host.machine().map_or(0, Scheduler::neighbours);
+        if links < FEW_LINKS && links < self.parts.outbox.peers().len() {
+            let pause = if links == 0 { MEET_AT_ONCE } else { MEET };
+            wait = wait.min(pause);
         }
         wait
     }
@@ -304,10 +318,7 @@ where
         for attempt in std::mem::take(&mut self.broken) {
             self.end(attempt, Outcome::Broke);
         }
-        for message in std::mem::take(&mut self.own) {
-            let from = self.parts.identity.node;
-            self.feed(Event::Message { from, message });
-        }
+        self.hear_own();
         for input in inputs {
             match input {
                 Input::Frame {
@@ -353,7 +364,7 @@ where
         for (answer, pending) in std::mem::take(&mut self.answers) {
             answer(match pending {
                 Pending::Now(answer) => answer,
-                Pending::Submitted(job) => self.jobs.submitted(job),
+                Pending::Submitted(jobs) => self.jobs.submitted(&jobs),
             });
         }
         self.observe();
@@ -382,7 +393,7 @@ where
         }
     }
 
-    /// Asks a connected peer for links, if the node has few.
+    /// Asks connected peers for links, if the node has few.
     fn meet(&mut self) {
         let links = self.host.machine().map_or(0, Scheduler::neighbours);
         let pause = if links == 0 { MEET_AT_ONCE } else { MEET };
@@ -391,10 +402,11 @@ where
         }
         self.met = Instant::now();
         let peers = self.parts.outbox.peers();
-        if links < peers.len().min(FEW_LINKS)
-            && let Some(peer) = peers.choose(&mut self.parts.rng)
-        {
-            self.feed(Event::Command(Command::Meet(*peer)));
+        if links < peers.len().min(FEW_LINKS) {
+            let some: Vec<_> = peers.sample(&mut self.parts.rng, FEW_LINKS).collect();
+            for peer in some {
+                self.feed(Event::Command(Command::Meet(*peer)));
+            }
         }
     }
 
@@ -448,29 +460,42 @@ where
         self.batch.ended(attempt.job, attempt.number, row);
     }
 
-    /// Carries out all effects: first the records of a group, which become durable together, then the others.
+    fn hear_own(&mut self) {
+        let from = self.parts.identity.node;
+        for message in std::mem::take(&mut self.own) {
+            self.feed(Event::Message { from, message });
+        }
+    }
+
+    /// Makes durable what the effects so far want to be kept, all of it at once, and then does what they want done.
     fn settle(&mut self) -> Result<(), DriverError> {
-        while self.host.pending() > 0 {
-            let group = self.host.group_records();
-            for _ in 0..group.records {
-                match self.host.execute() {
-                    Some(Effect::Persist(key, record)) => self.batch.persist(&key, &record)?,
-                    Some(Effect::Forget(key)) => self.batch.forget::<S::Record>(&key)?,
-                    _ => {}
+        for round in 0..=OWN_ROUNDS {
+            while let Some(effect) = self.host.execute() {
+                match effect {
+                    Effect::Persist(key, record) => self.batch.persist(&key, &record)?,
+                    Effect::Forget(key) => self.batch.forget::<S::Record>(&key)?,
+                    Effect::Send { to, message } if to == self.parts.identity.node => {
+                        self.own.push_back(message);
+                    }
+                    Effect::Send { to, message } => self.later.push(Later::Send(to, message)),
+                    Effect::Notify(notice) => self.hear(notice),
+                    Effect::Wake { .. } | Effect::Cancel(_) => {}
                 }
             }
-            self.commit()?;
-            for _ in 0..group.others {
-                match self.host.execute() {
-                    Some(Effect::Send { to, message }) => self.send(to, message),
-                    Some(Effect::Notify(notice)) => self.hear(notice),
-                    _ => {}
-                }
+            if self.own.is_empty() || round == OWN_ROUNDS {
+                break;
             }
+            self.hear_own();
         }
         self.tell_traces();
-        // What users are told of their jobs.
-        self.commit()
+        self.commit()?;
+        for later in std::mem::take(&mut self.later) {
+            match later {
+                Later::Send(to, message) => self.send(to, &message),
+                Later::Act(notice) => self.act(notice),
+            }
+        }
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), DriverError> {
@@ -482,11 +507,8 @@ where
         Ok(())
     }
 
-    fn send(&mut self, to: NodeId, message: S::Message) {
-        if to == self.parts.identity.node {
-            return self.own.push_back(message);
-        }
-        match wire::encode(&message) {
+    fn send(&mut self, to: NodeId, message: &S::Message) {
+        match wire::encode(message) {
             Ok(frame) => {
                 let mut mentions = Vec::new();
                 message.mentions(&mut |node| mentions.push(node));
@@ -502,17 +524,22 @@ where
         }
     }
 
-    /// Does what the machine says about a job.
+    /// Notes what the machine says about a job, to be acted upon when that is durable.
     fn hear(&mut self, notice: Notice) {
         gridweave_tracing::notice(self.parts.identity.node, &notice);
         if self.recent.takes(&notice, self.parts.outbox.known()) {
             return debug!(job = %notice.job, "is submitted again");
         }
-        self.parts.events.tell(self.now, &notice);
-        self.parts.metrics.heard(&notice.news);
         if let Some(row) = self.jobs.hear(&notice, self.now) {
             self.batch.job(notice.job, row);
         }
+        self.later.push(Later::Act(notice));
+    }
+
+    /// Does what the machine says about a job.
+    fn act(&mut self, notice: Notice) {
+        self.parts.events.tell(self.now, &notice);
+        self.parts.metrics.heard(&notice.news);
         let Notice { job, news } = notice;
         let named = |number| AttemptId { job, number };
         match news {

@@ -15,6 +15,9 @@ use crate::executor::Executor;
 use crate::identity::number;
 use crate::store::{JobRow, Phase, StoreError};
 
+/// The most jobs of one submission.
+const MOST_AT_ONCE: usize = 1000;
+
 /// The most jobs in an answer.
 const MOST_LISTED: usize = 1000;
 
@@ -30,7 +33,7 @@ where
     pub(super) fn request(&mut self, request: Request, user: u32) -> Pending {
         let answer = match request {
             Request::Submit(submission) => match self.submit(&submission, user) {
-                Ok(job) => return Pending::Submitted(job),
+                Ok(jobs) => return Pending::Submitted(jobs),
                 Err(why) => Err(why),
             },
             Request::Cancel { job } => self.cancel(&job, user),
@@ -47,12 +50,18 @@ where
         Pending::Now(answer.unwrap_or_else(Answer::error))
     }
 
-    fn submit(&mut self, submission: &Submission, user: u32) -> Result<JobId, String> {
+    fn submit(&mut self, submission: &Submission, user: u32) -> Result<Vec<JobId>, String> {
+        let count = submission.count as usize;
+        if count == 0 || count > MOST_AT_ONCE {
+            return Err(format!(
+                "the number of jobs must be from 1 to {MOST_AT_ONCE}"
+            ));
+        }
         if let Some(most) = self.parts.most_jobs_per_user
-            && self.jobs.of_user(user) >= most as usize
+            && self.jobs.of_user(user).saturating_add(count) > most as usize
         {
             return Err(format!(
-                "you have {most} unfinished jobs, and may not have more: see policy.most_jobs_per_user"
+                "you would have more than {most} unfinished jobs: see policy.most_jobs_per_user"
             ));
         }
         let span = Self::span(submission.seconds);
@@ -65,18 +74,18 @@ where
             .cores
             .map(|cores| one(cores, "cores"))
             .transpose()?;
-        let argv = submission.program.argv.clone();
-        let payload = submission
-            .program
-            .to_payload()
-            .map_err(|error| error.to_string())?;
-        let mut id = JobId::new(0);
-        while id.get() == 0 || self.jobs.has(id) {
-            // Long enough not to be given twice, and short enough to be typed.
-            id = JobId::new(self.parts.rng.random::<u64>() >> 20);
+        let mut program = submission.program.clone();
+        let mut payloads = Vec::with_capacity(count);
+        for index in 0..count {
+            if count > 1 {
+                let name = "GRIDWEAVE_INDEX".to_owned();
+                program.environment.insert(name, index.to_string());
+            }
+            payloads.push(program.to_payload().map_err(|error| error.to_string())?);
         }
+        let none = JobId::new(0);
         let demand = S::demand(nodes, cores);
-        let mut job = Job::new(id, demand, span).map_err(|error| error.to_string())?;
+        let mut job = Job::new(none, demand, span).map_err(|error| error.to_string())?;
         S::complete(&mut job, cores, submission.memory, submission.accelerators);
         job.submitter = Submitter {
             user: UserId::new(user),
@@ -91,7 +100,7 @@ where
         let row = JobRow {
             user,
             organisation: self.parts.identity.organisation.get(),
-            argv,
+            argv: submission.program.argv.clone(),
             nodes: nodes.get(),
             seconds: submission.seconds,
             submitted: seconds(self.now),
@@ -102,11 +111,18 @@ where
             ended: None,
             why: None,
         };
-        self.batch.job(id, row.clone());
-        self.jobs.add(id, row);
-        self.recent.add(job, payload.clone());
-        self.feed(Event::Command(Command::Submit { job, payload }));
-        Ok(id)
+        let taken = payloads.into_iter().map(|payload| {
+            while job.id == none || self.jobs.has(job.id) {
+                // Long enough not to be given twice, and short enough to be typed.
+                job.id = JobId::new(self.parts.rng.random::<u64>() >> 20);
+            }
+            self.batch.job(job.id, row.clone());
+            self.jobs.add(job.id, row.clone());
+            self.recent.add(job, payload.clone());
+            self.feed(Event::Command(Command::Submit { job, payload }));
+            job.id
+        });
+        Ok(taken.collect())
     }
 
     fn cancel(&mut self, job: &str, user: u32) -> Result<Answer, String> {
@@ -147,10 +163,9 @@ where
 
     fn tell(&self, job: &str) -> Result<Answer, String> {
         let job = named(job)?;
-        let jobs = self.parts.store.jobs().map_err(|error| told(&error))?;
-        let row = jobs.iter().find(|(known, _)| *known == job);
-        let (_, row) = row.ok_or_else(|| format!("no job {job} was submitted at this node"))?;
-        Ok(Answer::ok(shown(job, row)))
+        let row = self.parts.store.job(job).map_err(|error| told(&error))?;
+        let row = row.ok_or_else(|| format!("no job {job} was submitted at this node"))?;
+        Ok(Answer::ok(shown(job, &row)))
     }
 
     fn status(&self) -> Answer {

@@ -204,6 +204,7 @@ fn submission() -> Request {
         memory: 0,
         accelerators: 0,
         seconds: 5.0,
+        count: 1,
         again: Again::Never,
         times: 0,
     }))

@@ -1,35 +1,36 @@
+use std::collections::BTreeMap;
+
 use gridweave_core::id::{Epoch, JobId};
 use gridweave_core::wire::{NotEncoded, Stored, encode_key, encode_record};
 use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 
-use super::{ENDED, EndedRow, JOBS, JobRow, MOST_ROWS, RECORDS, StoreError, USAGE, checksum};
+use super::{
+    ENDED, EndedRow, JOBS, JobRow, MOST_ROWS, RECORDS, SPARE_ROWS, StoreError, USAGE, checksum,
+};
 
-/// Changes that become durable together.
+/// Changes that become durable together. Of several for one record or job, the last counts.
 #[derive(Default)]
 pub struct Batch {
-    changes: Vec<Change>,
-}
-
-enum Change {
-    Put(Vec<u8>, Vec<u8>),
-    Remove(Vec<u8>),
-    Job(JobId, JobRow),
-    Ended(JobId, Epoch, EndedRow),
+    /// What is under these keys from now on, if anything is.
+    records: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    jobs: BTreeMap<JobId, JobRow>,
+    ended: BTreeMap<(JobId, Epoch), EndedRow>,
 }
 
 impl Batch {
     /// Whether nothing is to be written.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        self.len() == 0
     }
 
     /// How many changes it has.
     pub fn len(&self) -> usize {
-        self.changes.len()
+        let rows = self.jobs.len().saturating_add(self.ended.len());
+        self.records.len().saturating_add(rows)
     }
 
     pub(super) fn clear(&mut self) {
-        self.changes.clear();
+        *self = Self::default();
     }
 
     /// A record, which replaces that under the same key.
@@ -37,40 +38,41 @@ impl Batch {
         let entry = encode_record(key, record)?;
         let mut checked = checksum(&entry).to_vec();
         checked.extend_from_slice(&entry);
-        self.changes
-            .push(Change::Put(encode_key::<R>(key)?, checked));
+        self.records.insert(encode_key::<R>(key)?, Some(checked));
         Ok(())
     }
 
     /// The record under this key is not needed any more.
     pub fn forget<R: Stored>(&mut self, key: &R::Key) -> Result<(), NotEncoded> {
-        self.changes.push(Change::Remove(encode_key::<R>(key)?));
+        self.records.insert(encode_key::<R>(key)?, None);
         Ok(())
     }
 
     /// What is known of a job that was submitted here.
     pub fn job(&mut self, job: JobId, row: JobRow) {
-        self.changes.push(Change::Job(job, row));
+        self.jobs.insert(job, row);
     }
 
     /// An attempt has ended here. Its user is charged for it once, however often this is written.
     pub fn ended(&mut self, job: JobId, attempt: Epoch, row: EndedRow) {
-        self.changes.push(Change::Ended(job, attempt, row));
+        self.ended.insert((job, attempt), row);
     }
 
     pub(super) fn write_into(&self, write: &WriteTransaction) -> Result<(), StoreError> {
-        let mut records = write.open_table(RECORDS)?;
-        for change in &self.changes {
-            match change {
-                Change::Put(key, entry) => {
-                    records.insert(key.as_slice(), entry.as_slice())?;
-                }
-                Change::Remove(key) => {
-                    records.remove(key.as_slice())?;
-                }
-                Change::Job(job, row) => write_job(write, *job, row)?,
-                Change::Ended(job, attempt, row) => write_ended(write, *job, *attempt, row)?,
+        if !self.records.is_empty() {
+            let mut records = write.open_table(RECORDS)?;
+            for (key, entry) in &self.records {
+                match entry {
+                    Some(entry) => records.insert(key.as_slice(), entry.as_slice())?,
+                    None => records.remove(key.as_slice())?,
+                };
             }
+        }
+        if !self.jobs.is_empty() {
+            write_jobs(write, &self.jobs)?;
+        }
+        if !self.ended.is_empty() {
+            write_ended(write, &self.ended)?;
         }
         Ok(())
     }
@@ -80,25 +82,30 @@ fn text(row: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(row).unwrap_or_default()
 }
 
-fn write_job(write: &WriteTransaction, job: JobId, row: &JobRow) -> Result<(), StoreError> {
+/// When the row ended, if it may be dropped.
+fn ended_at(row: &[u8]) -> Option<f64> {
+    match serde_json::from_slice::<JobRow>(row) {
+        Ok(row) => row.phase.is_last().then(|| row.ended.unwrap_or(0.0)),
+        Err(_) => Some(0.0),
+    }
+}
+
+fn write_jobs(write: &WriteTransaction, rows: &BTreeMap<JobId, JobRow>) -> Result<(), StoreError> {
     let mut jobs = write.open_table(JOBS)?;
-    jobs.insert(job.get(), text(row).as_slice())?;
-    let too_many = jobs.len()? > MOST_ROWS as u64;
-    if too_many && row.phase.is_last() {
-        let mut oldest: Option<(f64, u64)> = None;
-        for other in jobs.iter()? {
-            let (job, other) = other?;
-            let row: Option<JobRow> = serde_json::from_slice(other.value()).ok();
-            let ended = match row {
-                Some(row) if !row.phase.is_last() => continue,
-                Some(row) => row.ended.unwrap_or(0.0),
-                None => 0.0,
-            };
-            if oldest.is_none_or(|(first, _)| ended < first) {
-                oldest = Some((ended, job.value()));
+    for (job, row) in rows {
+        jobs.insert(job.get(), text(row).as_slice())?;
+    }
+    let too_many = usize::try_from(jobs.len()?).unwrap_or(usize::MAX);
+    if too_many > MOST_ROWS + SPARE_ROWS {
+        let mut oldest = Vec::new();
+        for row in jobs.iter()? {
+            let (job, row) = row?;
+            if let Some(at) = ended_at(row.value()) {
+                oldest.push((at, job.value()));
             }
         }
-        if let Some((_, job)) = oldest {
+        oldest.sort_by(|(a, first), (b, second)| a.total_cmp(b).then(first.cmp(second)));
+        for (_, job) in oldest.into_iter().take(too_many - MOST_ROWS) {
             jobs.remove(job)?;
         }
     }
@@ -107,33 +114,32 @@ fn write_job(write: &WriteTransaction, job: JobId, row: &JobRow) -> Result<(), S
 
 fn write_ended(
     write: &WriteTransaction,
-    job: JobId,
-    attempt: Epoch,
-    row: &EndedRow,
+    rows: &BTreeMap<(JobId, Epoch), EndedRow>,
 ) -> Result<(), StoreError> {
     let mut ended = write.open_table(ENDED)?;
-    let name = (job.get(), attempt.get());
-    if ended.get(name)?.is_some() {
-        return Ok(());
-    }
-    ended.insert(name, text(row).as_slice())?;
     let mut usage = write.open_table(USAGE)?;
-    let user = (row.organisation, row.user);
-    let (attempts, micros) = usage.get(user)?.map_or((0, 0), |sums| sums.value());
-    let took = row.ended.saturating_sub(row.began);
-    let sums = (attempts.saturating_add(1), micros.saturating_add(took));
-    usage.insert(user, sums)?;
-    if ended.len()? > MOST_ROWS as u64 {
-        let mut oldest: Option<(u64, (u64, u64))> = None;
-        for other in ended.iter()? {
-            let (name, other) = other?;
-            let row: Option<EndedRow> = serde_json::from_slice(other.value()).ok();
-            let at = row.map_or(0, |row| row.ended);
-            if oldest.is_none_or(|(first, _)| at < first) {
-                oldest = Some((at, name.value()));
-            }
+    for ((job, attempt), row) in rows {
+        let name = (job.get(), attempt.get());
+        if ended.get(name)?.is_some() {
+            continue;
         }
-        if let Some((_, name)) = oldest {
+        ended.insert(name, text(row).as_slice())?;
+        let user = (row.organisation, row.user);
+        let (attempts, micros) = usage.get(user)?.map_or((0, 0), |sums| sums.value());
+        let took = row.ended.saturating_sub(row.began);
+        let sums = (attempts.saturating_add(1), micros.saturating_add(took));
+        usage.insert(user, sums)?;
+    }
+    let too_many = usize::try_from(ended.len()?).unwrap_or(usize::MAX);
+    if too_many > MOST_ROWS + SPARE_ROWS {
+        let mut oldest = Vec::new();
+        for row in ended.iter()? {
+            let (name, row) = row?;
+            let row: Option<EndedRow> = serde_json::from_slice(row.value()).ok();
+            oldest.push((row.map_or(0, |row| row.ended), name.value()));
+        }
+        oldest.sort_unstable();
+        for (_, name) in oldest.into_iter().take(too_many - MOST_ROWS) {
             ended.remove(name)?;
         }
     }

@@ -40,6 +40,9 @@ const CHECKSUM: usize = 8;
 /// The most finished jobs and ended attempts that are kept. The oldest go first.
 pub const MOST_ROWS: usize = 10_000;
 
+/// How many more there may be until the oldest are looked for, which takes long.
+const SPARE_ROWS: usize = MOST_ROWS / 10;
+
 /// The room for pages of the file in memory.
 const CACHE: usize = 1 << 20;
 
@@ -173,6 +176,13 @@ impl Store {
             jobs.push((JobId::new(job.value()), self.row(text.value())?));
         }
         Ok(jobs)
+    }
+
+    /// One of them.
+    pub fn job(&self, job: JobId) -> Result<Option<JobRow>, StoreError> {
+        let table = self.database.begin_read()?.open_table(JOBS)?;
+        let text = table.get(job.get())?;
+        text.map(|text| self.row(text.value())).transpose()
     }
 
     /// Whether an attempt was seen to end here.
