@@ -7,13 +7,13 @@
 //! | `supervisor` | supervisor | which process it is |
 //! | `outcome` | supervisor | how it ended, as JSON |
 //!
-//! Each file is written whole or not at all. An outcome is on the disk before it has its name: it must outlive the computer.
-//! The others are for processes that do not outlive it, and writing them through would take most of the time that a short
-//! job takes.
+//! Each file is written whole or not at all. An outcome must outlive the computer: the agent has it in its store, removes
+//! the folder, and then the supervisor ends; without an agent the supervisor writes it through to the disk. The other
+//! files are for processes that do not outlive the computer.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use gridweave_core::id::{OrganisationId, UserId};
@@ -122,7 +122,18 @@ impl Folder {
 
     pub(super) fn write_verdict(&self, verdict: &Verdict) -> io::Result<()> {
         let text = serde_json::to_vec(verdict)?;
-        write(&self.0.join("outcome"), &text, Outlives::Computer)
+        write(&self.0.join("outcome"), &text, Outlives::Process)
+    }
+
+    /// Whether the agent has forgotten the attempt.
+    pub(super) fn is_gone(&self) -> bool {
+        !self.0.exists()
+    }
+
+    /// Has the outcome outlive a loss of power from now on.
+    pub(super) fn sync_verdict(&self) -> io::Result<()> {
+        File::open(self.0.join("outcome"))?.sync_all()?;
+        File::open(&self.0)?.sync_all()
     }
 
     /// How it ended, if it has.
@@ -165,13 +176,13 @@ pub(super) enum Outlives {
 /// Writes a file whole or not at all.
 pub(super) fn write(path: &Path, bytes: &[u8], outlives: Outlives) -> io::Result<()> {
     let draft = path.with_extension("draft");
-    let mut file = File::create(&draft)?;
-    file.write_all(bytes)?;
-    if outlives == Outlives::Process {
-        return fs::rename(&draft, path);
+    fs::write(&draft, bytes)?;
+    if outlives == Outlives::Computer {
+        File::open(&draft)?.sync_all()?;
     }
-    file.sync_all()?;
     fs::rename(&draft, path)?;
-    let folder = path.parent().unwrap_or(path);
-    File::open(folder)?.sync_all()
+    match (outlives, path.parent()) {
+        (Outlives::Computer, Some(folder)) => File::open(folder)?.sync_all(),
+        _ => Ok(()),
+    }
 }

@@ -79,16 +79,23 @@ impl Process {
     }
 }
 
-/// The processes that have this one as their parent.
-pub(super) fn children_of(parent: Pid) -> Vec<Pid> {
-    let Ok(all) = fs::read_dir("/proc") else {
-        return Vec::new();
+/// The processes that have this one as their parent. It has one thread.
+pub(super) fn own_children() -> Vec<Pid> {
+    let own = std::process::id();
+    let pids = |text: &str| text.split(' ').filter_map(|pid| pid.parse().ok()).collect();
+    let pids: Vec<i32> = match fs::read_to_string(format!("/proc/self/task/{own}/children")) {
+        Ok(listed) => pids(&listed),
+        // A kernel may be built without this file.
+        Err(_) => all_processes()
+            .filter(|pid| stat(*pid).is_some_and(|stat| i64::from(stat.parent) == i64::from(own)))
+            .collect(),
     };
-    let names = all.flatten().map(|entry| entry.file_name());
-    let pids = names.filter_map(|name| name.to_str()?.parse().ok());
-    pids.filter(|pid| stat(*pid).is_some_and(|stat| stat.parent == parent.as_raw()))
-        .map(Pid::from_raw)
-        .collect()
+    pids.into_iter().map(Pid::from_raw).collect()
+}
+
+fn all_processes() -> impl Iterator<Item = i32> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 #[cfg(test)]

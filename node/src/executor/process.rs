@@ -1,9 +1,12 @@
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use gridweave_core::job::Outcome;
@@ -40,26 +43,40 @@ pub struct Processes {
     /// Has a folder for each attempt that the agent has not forgotten.
     attempts: PathBuf,
     known: BTreeMap<AttemptId, Known>,
+    /// Called when an attempt may have ended.
+    on_end: Arc<dyn Fn() + Send + Sync>,
 }
 
 struct Known {
     folder: Folder,
-    /// Only of this life of the agent.
-    child: Option<Child>,
+    supervisor: Supervisor,
     begun: Instant,
     is_told: bool,
 }
 
+enum Supervisor {
+    /// It was started in this life of the agent, by a thread that waits for its end and then says so, or why it was not
+    /// started. On a busy computer a start takes long.
+    Own(Receiver<io::Result<()>>),
+    /// It was started in an earlier life.
+    Found,
+}
+
 impl Processes {
     /// Runs programs at this site; `on_end` is called, in a thread of its own, when an attempt may have ended.
-    pub fn new(site: Site, on_end: impl Fn() + Send + 'static) -> Result<Self, ExecutorError> {
+    pub fn new(
+        site: Site,
+        on_end: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self, ExecutorError> {
         site.check_user()?;
         let attempts = site.make_folders()?;
-        listen(&socket_of(&site.folder), on_end)?;
+        let on_end: Arc<dyn Fn() + Send + Sync> = Arc::new(on_end);
+        listen(&socket_of(&site.folder), on_end.clone())?;
         Ok(Self {
             site,
             attempts,
             known: BTreeMap::new(),
+            on_end,
         })
     }
 
@@ -190,10 +207,10 @@ fn socket_of(folder: &Path) -> PathBuf {
 }
 
 /// Hears supervisors that have written an outcome.
-fn listen(socket: &Path, on_end: impl Fn() + Send + 'static) -> Result<(), ExecutorError> {
+fn listen(socket: &Path, on_end: Arc<dyn Fn() + Send + Sync>) -> Result<(), ExecutorError> {
     let failed = || ExecutorError::system(socket.display());
     match fs::remove_file(socket) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed()(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed()(error)),
         _ => {}
     }
     let heard = UnixDatagram::bind(socket).map_err(failed())?;
@@ -222,25 +239,33 @@ impl Executor for Processes {
         fs::create_dir(&path).map_err(failed())?;
         folder.write_order(&order).map_err(failed())?;
         folder.write_until(start.until).map_err(failed())?;
-        let child = Command::new(&self.site.program)
+        let mut command = Command::new(&self.site.program);
+        command
             .arg("supervise")
             .arg(&path)
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let child = match child {
-            Ok(child) => child,
-            Err(error) => {
-                // Nothing runs, so nothing of it is kept.
-                let _ = fs::remove_dir_all(&path);
-                return Err(ExecutorError::system(self.site.program.display())(error));
+            .stderr(Stdio::null());
+        let (result, ended) = channel();
+        let (on_end, of_thread) = (self.on_end.clone(), folder.clone());
+        let thread = std::thread::Builder::new().stack_size(64 << 10);
+        let spawned = thread.spawn(move || {
+            let outcome = command.spawn().and_then(|mut child| child.wait());
+            // The attempt may be forgotten by now.
+            let _ = result.send(outcome.map(|_| ()));
+            if !of_thread.is_gone() && of_thread.ended().is_none() {
+                on_end();
             }
-        };
+        });
+        if let Err(error) = spawned {
+            // Nothing runs, so nothing of it is kept.
+            let _ = fs::remove_dir_all(&path);
+            return Err(ExecutorError::system("a thread")(error));
+        }
         let known = Known {
             folder,
-            child: Some(child),
+            supervisor: Supervisor::Own(ended),
             begun: Instant::now(),
             is_told: false,
         };
@@ -300,7 +325,7 @@ impl Executor for Processes {
             };
             let known = Known {
                 folder,
-                child: None,
+                supervisor: Supervisor::Found,
                 begun,
                 is_told: !matches!(survivor, Survivor::Runs { .. }),
             };
@@ -318,22 +343,31 @@ impl Executor for Processes {
             if known.is_told {
                 continue;
             }
-            let exited = known.child.as_mut().map(Child::try_wait);
-            let lives = match (exited, known.folder.supervisor()) {
-                (Some(Ok(Some(_)) | Err(_)), _) => false,
-                (_, Some(process)) => process.lives() || canary!("dead-child-adopted"),
-                (_, None) => known.begun.elapsed() < GRACE,
+            let mut failed = None;
+            let lives = match (&known.supervisor, known.folder.supervisor()) {
+                (Supervisor::Own(ended), _) => match ended.try_recv() {
+                    Err(TryRecvError::Empty) => true,
+                    outcome => {
+                        failed = outcome.ok().and_then(Result::err);
+                        false
+                    }
+                },
+                (Supervisor::Found, Some(process)) => {
+                    process.lives() || canary!("dead-child-adopted")
+                }
+                (Supervisor::Found, None) => known.begun.elapsed() < GRACE,
             };
             if let Some(end) = known.folder.ended() {
                 ended.push((*attempt, end));
             } else if !lives {
-                lost.push(*attempt);
+                let how = failed.map(|error| format!("its supervisor cannot be started: {error}"));
+                lost.push((*attempt, how));
             } else {
                 continue;
             }
             known.is_told = true;
         }
-        for attempt in lost {
+        for (attempt, how) in lost {
             let Some(known) = self.known.get(&attempt) else {
                 continue;
             };
@@ -343,7 +377,7 @@ impl Executor for Processes {
                 submitter: known.folder.submitter(),
                 began: now,
                 ended: now,
-                how: "its supervisor died".to_owned(),
+                how: how.unwrap_or_else(|| "its supervisor died".to_owned()),
             };
             ended.push((attempt, end));
         }
@@ -351,13 +385,9 @@ impl Executor for Processes {
     }
 
     fn forget(&mut self, attempt: AttemptId) {
-        let Some(mut known) = self.known.remove(&attempt) else {
+        let Some(known) = self.known.remove(&attempt) else {
             return;
         };
-        if let Some(child) = &mut known.child {
-            // It has written its outcome, and ends at once.
-            let _ = child.wait();
-        }
         let path = known.folder.path();
         debug!("{attempt} is forgotten");
         if let Err(error) = fs::remove_dir_all(path) {

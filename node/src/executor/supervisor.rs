@@ -18,7 +18,7 @@ use nix::unistd::{Pid, setsid};
 
 use super::cgroup::Cgroup;
 use super::folder::{Folder, Kind, Order, Verdict};
-use super::liveness::{Process, children_of};
+use super::liveness::{Process, own_children};
 use crate::clock::wall;
 
 /// How an attempt ended that was begun too late, in words.
@@ -29,6 +29,9 @@ pub(super) const ENDED: &str = "its supervisor was ended";
 
 /// How often the clock is compared with the end, in case that it was set.
 const TICK: Duration = Duration::from_secs(1);
+
+/// How long the agent may take to note an outcome, until it is written through to the disk.
+const NOTING: Duration = Duration::from_millis(500);
 
 /// Runs the program of the attempt in this folder until it ends by itself or its time is over, and writes how it ended.
 ///
@@ -198,16 +201,7 @@ impl Supervisor {
 
     /// Returns when no process of the attempt is left.
     fn kill_all(&self, program: Pid, cgroup: Option<&Cgroup>) {
-        let own = Pid::this();
         loop {
-            if let Some(cgroup) = cgroup {
-                cgroup.kill();
-            }
-            // Those that are gone already cannot be killed.
-            let _ = killpg(program, Signal::SIGKILL);
-            for child in children_of(own) {
-                let _ = kill(child, Signal::SIGKILL);
-            }
             loop {
                 match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
                     Ok(WaitStatus::StillAlive) => break,
@@ -216,6 +210,14 @@ impl Supervisor {
                     // There are no children any more.
                     Err(_) => return,
                 }
+            }
+            if let Some(cgroup) = cgroup {
+                cgroup.kill();
+            }
+            // Those that are gone already cannot be killed.
+            let _ = killpg(program, Signal::SIGKILL);
+            for child in own_children() {
+                let _ = kill(child, Signal::SIGKILL);
             }
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -231,11 +233,23 @@ impl Supervisor {
             began: self.began.as_micros(),
             ended: self.now().as_micros(),
         })?;
-        // The agent may be down, and finds the file later.
-        if let Ok(socket) = UnixDatagram::unbound() {
-            let _ = socket.send_to(self.name.as_bytes(), &self.order.socket);
+        let told = UnixDatagram::unbound()
+            .and_then(|socket| socket.send_to(self.name.as_bytes(), &self.order.socket));
+        let until = Instant::now() + NOTING;
+        // Writing it through takes longer than most short jobs, and the agent does so with several at once.
+        let mut pause = Duration::from_millis(2);
+        while told.is_ok() && Instant::now() < until {
+            if self.folder.is_gone() {
+                return Ok(());
+            }
+            std::thread::sleep(pause);
+            pause = pause.saturating_mul(2);
         }
-        Ok(())
+        // The agent is down, and finds the file later.
+        match self.folder.sync_verdict() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            synced => synced,
+        }
     }
 }
 

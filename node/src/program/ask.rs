@@ -84,6 +84,7 @@ impl Asker<'_> {
             memory: order.memory.or(batch.memory).unwrap_or(0),
             accelerators: order.accelerators.or(batch.accelerators).unwrap_or(0),
             seconds: span.as_micros() as f64 / 1e6,
+            count: order.count,
             again: match batch.runs_again {
                 true if matches!(order.again, AgainName::Never) => Again::Lost,
                 _ => order.again.into(),
@@ -91,15 +92,16 @@ impl Asker<'_> {
             times: order.times,
         };
         let answer = self.ask(&Request::Submit(Box::new(submission)))?;
-        let job = text(&answer, "job");
+        let jobs = text(&answer, "jobs");
+        let jobs: Vec<&str> = jobs.split(' ').collect();
         match self.json {
             true => tell!("{answer}"),
-            false => tell!("{job}"),
+            false => tell!("{}", jobs.join("\n")),
         }
-        match order.wait || batch.waits {
-            true => self.wait_for(&job),
-            false => Ok(()),
-        }
+        let waits = jobs.iter().filter(|_| order.wait || batch.waits);
+        // All of them, before the first failure is told.
+        let outcomes: Vec<Done> = waits.map(|job| self.wait_for(job)).collect();
+        outcomes.into_iter().collect()
     }
 
     /// Waits for the end of a job.

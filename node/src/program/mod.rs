@@ -113,20 +113,6 @@ enum Order {
         /// The folder of the attempt
         attempt: PathBuf,
     },
-    /// Run the program of an attempt, and end it in time. Agents call this
-    #[command(hide = true)]
-    Supervise {
-        /// The folder of the attempt
-        attempt: PathBuf,
-    },
-    /// Become the program of an attempt. Supervisors call this
-    #[command(hide = true)]
-    Enter {
-        /// The folder of the attempt
-        attempt: PathBuf,
-        /// The process of the supervisor
-        supervisor: i32,
-    },
 }
 
 #[derive(clap::Args)]
@@ -193,6 +179,9 @@ struct Submit {
     /// How many accelerators each of its nodes has for it
     #[arg(long)]
     accelerators: Option<u64>,
+    /// How many such jobs, at most 1000; each finds its index in GRIDWEAVE_INDEX
+    #[arg(long, default_value_t = 1)]
+    count: u32,
     /// When it may run again
     #[arg(long, value_enum, default_value = "never")]
     again: AgainName,
@@ -220,7 +209,7 @@ struct Submit {
     /// The most processes, where nodes use cgroups
     #[arg(long)]
     limit_processes: Option<u64>,
-    /// Return when it has ended: 0 if it is done, else 1
+    /// Return when it has ended: 0 if it is done, else 1; with --count, all of them
     #[arg(long)]
     wait: bool,
     /// The program and its arguments; with --batch the arguments of the script
@@ -308,8 +297,31 @@ fn other(error: impl Display) -> Failure {
 
 type Done = Result<(), Failure>;
 
+/// Runs the program of an attempt, if an agent or a supervisor calls this one for that. There are two such calls for each
+/// job, so they come before all that costs time.
+fn inner() -> Option<Failure> {
+    let mut words = std::env::args_os().skip(1);
+    let name = words.next()?;
+    let attempt = PathBuf::from(words.next()?);
+    match (name.to_str()?, words.next(), words.next()) {
+        ("supervise", None, None) => match supervise(&attempt) {
+            Ok(()) => std::process::exit(0),
+            Err(error) => Some(other(error)),
+        },
+        ("enter", Some(supervisor), None) => {
+            let supervisor = supervisor.to_str()?.parse().ok()?;
+            Some(other(enter(&attempt, supervisor)))
+        }
+        _ => None,
+    }
+}
+
 /// Does what the command line says.
 pub fn main() -> ExitCode {
+    if let Some(Failure::Other(why)) = inner() {
+        eprintln!("error: {}", one_line(&why));
+        return ExitCode::FAILURE;
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -387,11 +399,6 @@ fn obey(arguments: Arguments) -> Done {
             Ok(code) => std::process::exit(i32::from(code)),
             Err(error) => Err(other(format!("{}: {error}", attempt.display()))),
         },
-        Order::Supervise { attempt } => supervise(&attempt).map_err(other),
-        Order::Enter {
-            attempt,
-            supervisor,
-        } => Err(other(enter(&attempt, supervisor))),
     }
 }
 
