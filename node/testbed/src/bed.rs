@@ -317,6 +317,12 @@ impl Bed {
         matches!(agent.try_wait(), Ok(None))
     }
 
+    /// The process of the agent.
+    pub(crate) fn process(&self, number: usize) -> Option<u32> {
+        let computer = self.computers.get(number)?;
+        Some(computer.agent.as_ref()?.id())
+    }
+
     /// Waits until the agents of these computers answer and are connected with others. Returns those that do not.
     pub(crate) fn wait_until_ready(&mut self, within: Duration) -> Vec<usize> {
         let began = Instant::now();
@@ -444,6 +450,16 @@ impl Bed {
         kind: &str,
         number: usize,
     ) -> impl FnOnce() -> io::Result<String> + use<> {
+        self.visit_with(kind, number, 100)
+    }
+
+    /// The same; a stranger that never ends its handshakes begins so many.
+    pub(crate) fn visit_with(
+        &self,
+        kind: &str,
+        number: usize,
+        handshakes: usize,
+    ) -> impl FnOnce() -> io::Result<String> + use<> {
         let id = |number: usize| self.computers.get(number).map(|one| one.id.clone());
         let victim = (0..self.computers.len())
             .rev()
@@ -458,6 +474,7 @@ impl Bed {
             ]);
             stranger.args(["--node", &id(number).unwrap_or_default()]);
             let victim = victim.and_then(id).unwrap_or_else(|| "n1".to_owned());
+            stranger.args(["--handshakes", &handshakes.to_string()]);
             stranger
                 .args(["--victim", &victim, "--grid"])
                 .arg(self.folder.join("grid"));

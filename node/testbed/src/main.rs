@@ -8,6 +8,7 @@ mod bed;
 mod campaign;
 mod checker;
 mod control;
+mod hostile;
 mod hub;
 mod job;
 mod report;
@@ -30,7 +31,7 @@ use campaign::{Campaign, Extent};
 use checker::Limits;
 
 /// Times for agents of one busy machine: a job starts within some seconds, and a lost node is given up after some.
-const TIMES: &str = "slot = '100ms'\nlead = '3s'\ncommit_lead = '1500ms'\nmargin = '500ms'\nimprove = '1s'\n\
+const TIMES: &str = "slot = '100ms'\nlead = '2s'\ncommit_lead = '1s'\nmargin = '500ms'\nimprove = '1s'\n\
                      lease = '8s'\nmax_skew = '400ms'\n";
 
 /// Runs agents on computers of its own making, breaks them, and judges from outside what became of jobs.
@@ -96,6 +97,17 @@ enum Order {
         #[arg(long, value_parser = scenario::SCENES)]
         only: Vec<String>,
     },
+    /// Strangers of all kinds, and what they cost the agent that refuses them
+    Hostile {
+        #[command(flatten)]
+        making: Making,
+        /// How many strangers of each kind
+        #[arg(long, default_value_t = 50)]
+        visits: usize,
+        /// How many handshakes that never end
+        #[arg(long, default_value_t = 10_000)]
+        handshakes: usize,
+    },
     /// Judge the folder of a campaign once more
     Check {
         /// The folder
@@ -124,6 +136,8 @@ enum Order {
         victim: String,
         #[arg(long)]
         grid: PathBuf,
+        #[arg(long, default_value_t = 100)]
+        handshakes: usize,
     },
 }
 
@@ -207,6 +221,21 @@ fn run(order: Order) -> io::Result<Done> {
                 false => Done::Broken,
             })
         }
+        Order::Hostile {
+            making,
+            visits,
+            handshakes,
+        } => {
+            let mut bed = match making.bed(2, "asap") {
+                Ok(bed) => bed,
+                Err(NoBed::Skipped(why)) => return Ok(Done::Skipped(why)),
+                Err(NoBed::Failed(error)) => return Err(error),
+            };
+            Ok(match hostile::run(&mut bed, visits, handshakes)? {
+                true => Done::Held,
+                false => Done::Broken,
+            })
+        }
         Order::Check { folder, shared } => {
             let verdict = checker::judge(&folder, Limits::of(!shared))?;
             for (rule, case) in &verdict.violations {
@@ -227,12 +256,14 @@ fn run(order: Order) -> io::Result<Done> {
             node,
             victim,
             grid,
+            handshakes,
         } => {
             let target = stranger::Target {
                 at,
                 node: &node,
                 victim: &victim,
                 grid: &grid,
+                handshakes,
             };
             println!("{}", stranger::visit(&kind, &target)?);
             Ok(Done::Held)

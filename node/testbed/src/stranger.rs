@@ -34,6 +34,9 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// How many datagrams of garbage are sent.
 const GARBAGE: usize = 200;
 
+/// Handshakes that a stranger begins and never ends, as a kind of its own.
+pub(crate) const HALF_OPEN: &str = "half-open";
+
 /// Whom a stranger talks to, and for whom it passes.
 pub(crate) struct Target<'a> {
     pub(crate) at: SocketAddr,
@@ -41,6 +44,8 @@ pub(crate) struct Target<'a> {
     pub(crate) victim: &'a str,
     /// The folder of the grid, with its authority.
     pub(crate) grid: &'a Path,
+    /// How many handshakes are begun at once.
+    pub(crate) handshakes: usize,
 }
 
 fn other(error: impl std::fmt::Display) -> io::Error {
@@ -60,7 +65,7 @@ pub(crate) fn visit(kind: &str, target: &Target<'_>) -> io::Result<&'static str>
         .map_err(other)?
         .with_root_certificates(roots);
     let mut config = match kind {
-        "none" => config.with_no_client_auth(),
+        "none" | HALF_OPEN => config.with_no_client_auth(),
         _ => {
             let (certificate, key) = forge(kind, target)?;
             let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(other)?;
@@ -74,7 +79,35 @@ pub(crate) fn visit(kind: &str, target: &Target<'_>) -> io::Result<&'static str>
     let config = ClientConfig::new(Arc::new(config));
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build()?;
-    runtime.block_on(knock(config, target))
+    match kind {
+        HALF_OPEN => runtime.block_on(begin(config, target)),
+        _ => runtime.block_on(knock(config, target)),
+    }
+}
+
+/// Begins handshakes: what the client says reaches the agent, and no answer reaches the client.
+async fn begin(config: ClientConfig, target: &Target<'_>) -> io::Result<&'static str> {
+    let wall = UdpSocket::bind("127.0.0.1:0")?;
+    let (seen, at) = (wall.local_addr()?, target.at);
+    let outer = UdpSocket::bind("0.0.0.0:0")?;
+    std::thread::spawn(move || {
+        let mut room = [0; 2000];
+        // Until this process ends.
+        while let Ok((length, _)) = wall.recv_from(&mut room) {
+            let _ = outer.send_to(room.get(..length).unwrap_or_default(), at);
+        }
+    });
+    let mut endpoint = Endpoint::client(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+    endpoint.set_default_client_config(config);
+    let name = format!("{}.node.gridweave", target.node);
+    let mut open = Vec::new();
+    for _ in 0..target.handshakes {
+        open.push(endpoint.connect(seen, &name).map_err(other)?);
+        tokio::time::sleep(Duration::from_micros(200)).await;
+    }
+    // Those that were let in would be by now.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    Ok("sent")
 }
 
 async fn knock(config: ClientConfig, target: &Target<'_>) -> io::Result<&'static str> {
