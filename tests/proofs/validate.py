@@ -104,6 +104,9 @@ def judged(job):
             continue
         row = subject.name, source
         counts[*row, "steps"] += 1
+        if before is after and not effects:
+            # Nothing to explain.
+            continue
         what = None
         for side, step, found, jobs in subject.judge(now, config, event, before, after, effects):
             if found == "outside":

@@ -1,5 +1,5 @@
-//! Runs whose steps are written down for the proofs (`tests/proofs`): the models, the simulated commits, fuzz bodies on
-//! random bytes, and tortured grids. Each run's own checks must pass, too, even with a canary that steps alone show.
+//! Runs whose steps are written down for the proofs (`tests/proofs`): the models, scenarios, the simulated commits, fuzz
+//! bodies on random bytes, and tortured grids. Each run's own checks must pass, too, even with a canary that steps alone show.
 //!
 //! ```sh
 //! GRIDWEAVE_STEPS=/path/steps.jsonl RUSTFLAGS="--cfg canary" \
@@ -17,6 +17,8 @@ mod commit_model;
 mod commit_simulated;
 #[path = "suites/custody_model.rs"]
 mod custody_model;
+#[path = "suites/custody_scenarios.rs"]
+mod custody_scenarios;
 
 use gridweave_lab::schedulers::Scheduler;
 use gridweave_lab::torture::{Request, run};

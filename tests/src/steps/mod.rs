@@ -32,8 +32,27 @@ struct Recorder {
     file: BufWriter<File>,
     configs: Named,
     states: Named,
+    /// The numbers of a state and its configuration, by the hash of its `Debug` text: to read that takes longest.
+    texts: HashMap<u64, (usize, usize)>,
     steps: HashSet<u64>,
     left: usize,
+}
+
+impl Recorder {
+    fn state(&mut self, text: &str) -> (usize, usize) {
+        let Self {
+            file,
+            configs,
+            states,
+            texts,
+            ..
+        } = self;
+        *texts.entry(hash(text)).or_insert_with(|| {
+            let (state, config) = text::read(text);
+            let config = configs.number("config", &config, file);
+            (states.number("state", &state, file), config)
+        })
+    }
 }
 
 fn hash(text: &str) -> u64 {
@@ -62,6 +81,7 @@ fn recorder() -> Option<&'static Mutex<Recorder>> {
             file: BufWriter::new(File::create(path).expect("the file of steps can be written")),
             configs: Named::default(),
             states: Named::default(),
+            texts: HashMap::new(),
             steps: HashSet::new(),
             left,
         }))
@@ -129,21 +149,12 @@ fn write(now: Time, event: &str, (before, after): (&str, &str), told: &str) {
         return;
     }
     recorder.left -= 1;
-    let Recorder {
-        file,
-        configs,
-        states,
-        ..
-    } = recorder;
-    let (before, config) = text::read(before);
-    let (after, _) = text::read(after);
+    let (before, config) = recorder.state(before);
+    let (after, _) = recorder.state(after);
     let (event, _) = text::read(event);
     let (told, _) = text::read(told);
-    let config = configs.number("config", &config, file);
-    let before = states.number("state", &before, file);
-    let after = states.number("state", &after, file);
     let step = format!("[\"step\",{now},{config},{event},{before},{after},{told}]");
-    writeln!(file, "{step}").expect("steps can be written");
+    writeln!(recorder.file, "{step}").expect("steps can be written");
     // The process may end at any time.
-    file.flush().expect("steps can be written");
+    recorder.file.flush().expect("steps can be written");
 }

@@ -12,6 +12,7 @@ mod commit_simulated;
 mod costs;
 mod criteria;
 mod custody_model;
+mod custody_scenarios;
 mod cyclon;
 mod flood;
 mod fuzzing;
