@@ -174,6 +174,12 @@ impl Grid {
         assert_eq!(agent.wait().unwrap().signal(), Some(9));
     }
 
+    /// Waits for an agent that ends by itself.
+    pub(crate) fn ended(&mut self, node: usize) {
+        let status = self.agents[node].take().unwrap().wait().unwrap();
+        assert_eq!(status.code(), Some(1));
+    }
+
     /// Calls the program.
     pub(crate) fn call(&self, words: &[&str]) -> Output {
         let mut command = Command::new(PROGRAM);
