@@ -15,7 +15,7 @@ mod tests;
 
 pub use input::{Inbox, Input, Inputs, NotTaken};
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -146,8 +146,8 @@ where
     own: VecDeque<S::Message>,
     /// Attempts that could not be started.
     broken: Vec<AttemptId>,
-    /// What this node was assigned last: a site that queues jobs is told it next.
-    assigned: Option<(JobId, Shared<Assignment>)>,
+    /// What this node was assigned, until it is queued at a site or started.
+    assigned: BTreeMap<JobId, Shared<Assignment>>,
     /// Submissions that wait until the node has a link.
     postponed: Vec<(Instant, Request, u32, AnswerTo)>,
     /// Answers that are given when the batch is durable.
@@ -230,7 +230,7 @@ where
             recent: Recent::default(),
             own: VecDeque::new(),
             broken: Vec::new(),
-            assigned: None,
+            assigned: BTreeMap::new(),
             postponed: Vec::new(),
             answers: Vec::new(),
             now,
@@ -542,6 +542,12 @@ where
         self.parts.metrics.heard(&notice.news);
         let Notice { job, news } = notice;
         let named = |number| AttemptId { job, number };
+        if matches!(
+            news,
+            News::Started { .. } | News::Released { .. } | News::Stopped { .. } | News::Orphaned
+        ) {
+            self.assigned.remove(&job);
+        }
         match news {
             News::Started {
                 attempt,
@@ -552,7 +558,9 @@ where
                 self.parts.executor.extend(named(attempt), until);
             }
             News::Stopped { attempt } => self.parts.executor.stop(named(attempt)),
-            News::Assigned(assignment) => self.assigned = Some((job, assignment)),
+            News::Assigned(assignment) => {
+                self.assigned.insert(job, assignment);
+            }
             News::Queue { attempt, until } => self.queue(named(attempt), until),
             News::Withdraw { attempt } => self.parts.executor.withdraw(named(attempt)),
             _ => {}

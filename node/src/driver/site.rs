@@ -32,9 +32,9 @@ where
 
     /// Has the site queue what was assigned.
     pub(super) fn queue(&mut self, attempt: AttemptId, until: Time) {
-        let assigned = self.assigned.take().filter(|(job, _)| *job == attempt.job);
+        let assigned = self.assigned.remove(&attempt.job);
         let job = self.host.machine().and_then(|node| node.held(attempt.job));
-        let (Some((_, assignment)), Some(job)) = (assigned, job) else {
+        let (Some(assignment), Some(job)) = (assigned, job) else {
             return warn!(%attempt, "is to be queued, and was not assigned");
         };
         let start = self.start_of(attempt, until, assignment.get());

@@ -149,12 +149,6 @@ impl Folder {
         })
     }
 
-    /// Whether it did its work, if it has ended.
-    pub(super) fn kind(&self) -> Option<Kind> {
-        let text = fs::read(self.0.join("outcome")).ok()?;
-        Some(serde_json::from_slice::<Verdict>(&text).ok()?.outcome)
-    }
-
     pub(super) fn submitter(&self) -> Submitter {
         let (user, organisation) = self.order().map_or((0, 0), |order| order.submitter);
         Submitter {

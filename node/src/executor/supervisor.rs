@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use gridweave_core::job::Outcome;
 use gridweave_core::time::Time;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -37,7 +38,7 @@ const NOTING: Duration = Duration::from_millis(500);
 ///
 /// It is a process of its own, and outlives the agent. When it returns, no process of the attempt is left: it gets the
 /// orphans among them as its children.
-pub fn supervise(folder: &Path) -> io::Result<()> {
+pub fn supervise(folder: &Path) -> io::Result<Outcome> {
     // A session of its own: signals of the agent's terminal do not come here. It has one already if started by hand.
     let _ = setsid();
     prctl::set_child_subreaper(true)?;
@@ -92,7 +93,7 @@ impl Supervisor {
         wall(self.order.clock_offset)
     }
 
-    fn run(&self) -> io::Result<()> {
+    fn run(&self) -> io::Result<Outcome> {
         // It is too late to begin: the job may run elsewhere by now.
         if self.folder.until() <= self.now() {
             return self.tell(Kind::Overran, LATE.to_owned());
@@ -223,7 +224,7 @@ impl Supervisor {
         }
     }
 
-    fn tell(&self, outcome: Kind, how: String) -> io::Result<()> {
+    fn tell(&self, outcome: Kind, how: String) -> io::Result<Outcome> {
         if outcome == Kind::Overran || !how.starts_with("exit status") {
             self.note(&how);
         }
@@ -240,15 +241,15 @@ impl Supervisor {
         let mut pause = Duration::from_millis(2);
         while told.is_ok() && Instant::now() < until {
             if self.folder.is_gone() {
-                return Ok(());
+                return Ok(outcome.into());
             }
             std::thread::sleep(pause);
             pause = pause.saturating_mul(2);
         }
         // The agent is down, and finds the file later.
         match self.folder.sync_verdict() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            synced => synced,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(outcome.into()),
+            synced => synced.map(|()| outcome.into()),
         }
     }
 }

@@ -122,7 +122,7 @@ const KNOWN: &[Known] = &[
         "array",
         'a',
         Value::Needed,
-        Refused("submit each task by itself"),
+        Refused("submit --count gives each of many jobs a GRIDWEAVE_INDEX"),
     ),
     Known(
         "dependency",
@@ -566,7 +566,7 @@ mod tests {
         )
         .unwrap_err();
         for part in [
-            "--array=1-10: submit each",
+            "--array=1-10: submit --count",
             "--nodes=2: under aria",
             "line 3: '--frobnicate'",
             "--licenses=matlab",

@@ -107,12 +107,6 @@ enum Order {
     },
     /// Have the agent look at its Slurm queue soon: for EpilogSlurmctld
     Poke,
-    /// Run the program of an attempt as a batch job, unless it was taken back. Slurm calls this
-    #[command(hide = true)]
-    BeginAtSite {
-        /// The folder of the attempt
-        attempt: PathBuf,
-    },
 }
 
 #[derive(clap::Args)]
@@ -305,8 +299,12 @@ fn inner() -> Option<Failure> {
     let attempt = PathBuf::from(words.next()?);
     match (name.to_str()?, words.next(), words.next()) {
         ("supervise", None, None) => match supervise(&attempt) {
-            Ok(()) => std::process::exit(0),
+            Ok(_) => std::process::exit(0),
             Err(error) => Some(other(error)),
+        },
+        ("begin-at-site", None, None) => match begin_at_site(&attempt) {
+            Ok(code) => std::process::exit(i32::from(code)),
+            Err(error) => Some(other(format!("{}: {error}", attempt.display()))),
         },
         ("enter", Some(supervisor), None) => {
             let supervisor = supervisor.to_str()?.parse().ok()?;
@@ -395,10 +393,6 @@ fn obey(arguments: Arguments) -> Done {
                 folder.display()
             ))
         }),
-        Order::BeginAtSite { attempt } => match begin_at_site(&attempt) {
-            Ok(code) => std::process::exit(i32::from(code)),
-            Err(error) => Err(other(format!("{}: {error}", attempt.display()))),
-        },
     }
 }
 

@@ -1,9 +1,11 @@
 use std::io;
 use std::path::Path;
 
+use gridweave_core::job::Outcome;
+
 use super::fate::{Decided, Fate};
 use crate::clock::wall;
-use crate::executor::folder::{Folder, Kind};
+use crate::executor::folder::Folder;
 use crate::executor::supervise;
 
 /// How the script ends if the attempt must not begin.
@@ -33,7 +35,6 @@ pub fn begin_at_site(path: &Path) -> io::Result<u8> {
         }
     }
     folder.write_order(&order)?;
-    supervise(path)?;
-    let done = folder.kind() == Some(Kind::Done);
-    Ok(u8::from(!done))
+    let outcome = supervise(path)?;
+    Ok(u8::from(outcome != Outcome::Done))
 }

@@ -1,7 +1,7 @@
 //! The site's queue as it was seen: which jobs of its own users came, started and went, and when each waiting job is
 //! expected to start.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use gridweave_core::id::JobId;
@@ -137,7 +137,7 @@ impl Forecasts {
                 _ => {}
             }
         }
-        let names: Vec<JobId> = waiting.iter().map(|listed| name_of(listed)).collect();
+        let names: BTreeSet<JobId> = waiting.iter().map(|listed| name_of(listed)).collect();
         self.0.retain(|name, _| names.contains(name));
         let lacks = |name| {
             let known = self.0.get(name);

@@ -264,7 +264,10 @@ impl Slurm {
     }
 
     /// Stands before the cluster; `on_news` is called when there is something to look at.
-    pub fn new(plan: Plan<'_>, on_news: impl Fn() + Send + 'static) -> Result<Self, ExecutorError> {
+    pub fn new(
+        plan: Plan<'_>,
+        on_news: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self, ExecutorError> {
         let mut site = plan.site;
         site.check_user()?;
         if let Some(folder) = &plan.settings.folder {

@@ -19,7 +19,7 @@ use super::mirror::{Forecasts, Mirror, Started};
 use super::shape::Shape;
 use super::{Contact, Known, Shared, Stage, State, Told, Wish, script};
 use crate::clock::wall;
-use crate::executor::{AttemptId, ExecutorError};
+use crate::executor::{AttemptId, ExecutorError, Needs};
 use crate::observe::Metrics;
 use crate::settings::Slurm as Settings;
 
@@ -31,6 +31,12 @@ const CLOSED: Duration = Duration::from_secs(60);
 
 /// Pokes come no more often than this part of an interval.
 const POKES: u32 = 5;
+
+/// The most attempts that are submitted at a time.
+const AT_ONCE: usize = 8;
+
+/// How many intervals a poll waits for attempts that are to be submitted or withdrawn.
+const LATE: u32 = 3;
 
 /// What the worker knows.
 pub(super) struct About {
@@ -48,7 +54,7 @@ pub(super) struct Worker {
     about: About,
     /// The user that submits.
     user: String,
-    on_news: Box<dyn Fn() + Send>,
+    on_news: Box<dyn Fn() + Send + Sync>,
     mirror: Mirror,
     forecasts: Forecasts,
     /// Whether the last command got an answer.
@@ -58,7 +64,7 @@ pub(super) struct Worker {
 
 /// What is to be done for an attempt.
 enum Task {
-    Submit(AttemptId),
+    Submit(Vec<AttemptId>),
     Withdraw(AttemptId),
     Cancel(AttemptId),
 }
@@ -82,7 +88,7 @@ impl Worker {
         commands: Commands,
         interval: Duration,
         about: About,
-        on_news: Box<dyn Fn() + Send>,
+        on_news: Box<dyn Fn() + Send + Sync>,
     ) -> Result<Self, ExecutorError> {
         let user = User::from_uid(geteuid()).ok().flatten();
         let user = user.ok_or_else(|| {
@@ -117,17 +123,20 @@ impl Worker {
                 false => self.interval,
             };
             let poll_at = polled.map_or(now, |polled| polled + pause);
-            if poll_at <= now {
+            let task = next_task(&state, self.answers);
+            let is_late = polled.is_none_or(|polled| polled + self.interval * LATE <= now);
+            if is_late || (poll_at <= now && task.is_none()) {
                 state.is_poked = false;
                 drop(state);
-                polled = Some(now);
                 self.poll(now);
+                // A site that is slow to answer is not asked all the time.
+                polled = Some(Instant::now());
                 (self.on_news)();
                 continue;
             }
-            if let Some(task) = next_task(&state, self.answers) {
+            if let Some(task) = task {
                 drop(state);
-                self.carry_out(&task);
+                self.carry_out(task);
                 continue;
             }
             // A poke, a wish, or the next poll: the loop looks again.
@@ -143,14 +152,18 @@ impl Worker {
     /// Calls a command. Without an answer, nothing more is asked before the next poll.
     fn call(&mut self, name: &str, arguments: &[String]) -> Result<String, NoAnswer> {
         let answer = self.commands.call(name, arguments);
-        match &answer {
+        self.note(&answer);
+        answer
+    }
+
+    fn note(&mut self, answer: &Result<String, NoAnswer>) {
+        match answer {
             Err(NoAnswer::Silent(why)) => {
                 self.answers = false;
                 self.set_contact(Contact::Closed(why.clone()));
             }
             _ => self.answers = true,
         }
-        answer
     }
 
     /// Says whether the site takes jobs, if that is new.
@@ -447,53 +460,65 @@ impl Worker {
         ]
     }
 
-    fn carry_out(&mut self, task: &Task) {
+    fn carry_out(&mut self, task: Task) {
         match task {
-            Task::Submit(attempt) => self.submit(*attempt),
-            Task::Withdraw(attempt) => self.withdraw(*attempt),
-            Task::Cancel(attempt) => self.cancel(*attempt),
+            Task::Submit(attempts) => self.submit(attempts),
+            Task::Withdraw(attempt) => self.withdraw(attempt),
+            Task::Cancel(attempt) => self.cancel(attempt),
         }
         (self.on_news)();
     }
 
-    fn submit(&mut self, attempt: AttemptId) {
-        let name = self.name(attempt);
-        let (path, needs) = {
+    /// Submits attempts, all at a time.
+    fn submit(&mut self, attempts: Vec<AttemptId>) {
+        let mut orders = Vec::new();
+        for attempt in attempts {
             let mut state = self.shared.lock();
             let Some(known) = state.known.get_mut(&attempt) else {
-                return;
+                continue;
             };
             known.tries = known.tries.saturating_add(1);
             // Whatever comes, it may be there from now on.
             known.stage = Stage::There(Instant::now());
-            let Some(needs) = known.needs else {
-                return;
-            };
-            (known.folder.path().to_owned(), needs)
-        };
-        if let Err(error) = sync(&path) {
-            warn!(%attempt, "cannot be kept: {error}");
-            return self.take_back(attempt);
+            if let Some(needs) = known.needs {
+                orders.push((attempt, known.folder.path().to_owned(), needs));
+            }
         }
+        let this = &*self;
+        let answers: Vec<_> = std::thread::scope(|scope| {
+            let calls = orders.iter().map(|(attempt, path, needs)| {
+                scope.spawn(move || (*attempt, this.sbatch(*attempt, path, needs)))
+            });
+            let calls: Vec<_> = calls.collect();
+            calls
+                .into_iter()
+                .filter_map(|call| call.join().ok())
+                .collect()
+        });
+        for (attempt, answer) in answers {
+            self.note(&answer);
+            if let Some(known) = self.shared.lock().known.get_mut(&attempt)
+                && matches!(known.stage, Stage::There(_))
+            {
+                // If it got no answer, the next poll tells.
+                known.stage = Stage::There(Instant::now());
+            }
+            if let Err(NoAnswer::Refused(why)) = answer {
+                warn!(%attempt, "is refused by the site: {why}");
+                self.about.metrics.dropped("attempt that the site refused");
+                self.take_back(attempt);
+                self.close(why);
+            }
+        }
+    }
+
+    fn sbatch(&self, attempt: AttemptId, path: &Path, needs: &Needs) -> Result<String, NoAnswer> {
+        sync(path).map_err(|error| NoAnswer::Refused(format!("{}: {error}", path.display())))?;
         let About {
             shape, settings, ..
         } = &self.about;
-        let words = script::arguments(&name, &needs, &path, shape, settings);
-        let answer = self.call("sbatch", &words);
-        let mut state = self.shared.lock();
-        if let Some(known) = state.known.get_mut(&attempt)
-            && matches!(known.stage, Stage::There(_))
-        {
-            // If it got no answer, the next poll tells.
-            known.stage = Stage::There(Instant::now());
-        }
-        drop(state);
-        if let Err(NoAnswer::Refused(why)) = answer {
-            warn!(%attempt, "is refused by the site: {why}");
-            self.about.metrics.dropped("attempt that the site refused");
-            self.take_back(attempt);
-            self.close(why);
-        }
+        let words = script::arguments(&self.name(attempt), needs, path, shape, settings);
+        self.commands.call("sbatch", &words)
     }
 
     /// Holds it first, so that it does not start while it is taken back.
@@ -590,14 +615,25 @@ fn next_task(state: &State, answers: bool) -> Option<Task> {
         let waits = matches!(known.stage, Stage::New | Stage::There(_));
         match known.wish {
             _ if known.cancels => answers.then_some(Task::Cancel(*attempt)),
-            Wish::Run => (answers && is_new).then_some(Task::Submit(*attempt)),
             Wish::Withdraw | Wish::Stop if waits => {
                 (answers || is_new).then_some(Task::Withdraw(*attempt))
             }
             _ => None,
         }
     };
-    state.known.iter().find_map(task)
+    let submit = || {
+        let new = state.known.iter();
+        let new = new.filter(|(_, known)| known.wish == Wish::Run && known.stage == Stage::New);
+        let mut new: Vec<_> = new
+            .map(|(attempt, known)| (known.until, *attempt))
+            .collect();
+        // Those that came first have the earliest leases.
+        new.sort_unstable();
+        new.truncate(AT_ONCE);
+        let new: Vec<AttemptId> = new.into_iter().map(|(_, attempt)| attempt).collect();
+        (answers && !new.is_empty()).then_some(Task::Submit(new))
+    };
+    state.known.iter().find_map(task).or_else(submit)
 }
 
 /// Seconds by which a forecast was late; negative if it was early.
