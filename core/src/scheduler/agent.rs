@@ -150,8 +150,10 @@ where
     /// Whether the node drains, and has nothing left to run.
     fn is_drained(&self) -> bool;
 
-    /// What a user asks for, as this scheduler wants it.
-    fn demand(nodes: NonZeroU32, cores: Option<NonZeroU32>) -> Demand;
+    /// What a user asks for, as this scheduler wants it: whole nodes, or so many cores of one.
+    fn demand(nodes: NonZeroU32, _cores: Option<NonZeroU32>) -> Demand {
+        Demand::Nodes(nodes)
+    }
 
     /// The cores that each node of a job must have at least.
     fn cores(cores: Option<NonZeroU32>) -> Option<NonZeroU32> {
@@ -287,10 +289,6 @@ impl Scheduler for AsapNode {
         self.jobs().any(|known| known == job)
     }
 
-    fn demand(nodes: NonZeroU32, _: Option<NonZeroU32>) -> Demand {
-        Demand::Nodes(nodes)
-    }
-
     fn neighbours(&self) -> usize {
         self.overlay().view().len()
     }
@@ -337,10 +335,6 @@ impl Scheduler for CriteriaNode {
 
     fn has(&self, job: JobId) -> bool {
         self.jobs().any(|known| known == job)
-    }
-
-    fn demand(nodes: NonZeroU32, _: Option<NonZeroU32>) -> Demand {
-        Demand::Nodes(nodes)
     }
 
     fn neighbours(&self) -> usize {

@@ -19,6 +19,15 @@ pub(super) enum Plan {
     Profiled { profile: Profile, rule: Rule },
 }
 
+/// Whether a job may start before a job ahead of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Passing {
+    /// Where it fits.
+    Possible,
+    /// The site does not let it, or all jobs take one processor: then each starts where the first processor comes back.
+    Never,
+}
+
 /// Where in a profile a job may start.
 pub(super) enum Rule {
     /// Not before the job ahead of it.
@@ -28,7 +37,8 @@ pub(super) enum Rule {
 }
 
 impl Plan {
-    pub(super) fn new(site: &SiteQueue, now: Time) -> Self {
+    /// A plan of what the running jobs leave.
+    pub(super) fn new(site: &SiteQueue, now: Time, passing: Passing) -> Self {
         if site.windows.next_end(now).is_some() {
             let rule = if site.backfills() {
                 Rule::FirstFit { now }
@@ -44,7 +54,7 @@ impl Plan {
             let free = free.unwrap_or(now);
             return Self::Single { free };
         }
-        if site.backfills() {
+        if passing == Passing::Possible {
             let profile = Profile::new(site, now);
             let rule = Rule::FirstFit { now };
             return Self::Profiled { profile, rule };

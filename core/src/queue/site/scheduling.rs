@@ -1,6 +1,8 @@
 //! What a site does when it is told something.
 
-use super::plan::{Plan, Profile};
+use core::num::NonZeroU32;
+
+use super::plan::{Passing, Plan, Profile};
 use super::{QueuedJob, Running, SiteQueue};
 use crate::id::JobId;
 use crate::machine::Violation;
@@ -128,7 +130,12 @@ impl LocalScheduler for SiteQueue {
         };
         let index = newcomer.map_or(0, |job| self.index_of(job));
         let (before, after) = self.waiting.split_at(index.min(self.waiting.len()));
-        let mut plan = Plan::new(self, now);
+        let mut jobs = self.waiting.iter().chain(newcomer);
+        let passing = match self.backfills() && jobs.any(|job| job.processors != NonZeroU32::MIN) {
+            true => Passing::Possible,
+            false => Passing::Never,
+        };
+        let mut plan = Plan::new(self, now, passing);
         let order = before.iter().chain(newcomer).chain(after);
         order
             .filter(|queued| Some(queued.job) != gone)

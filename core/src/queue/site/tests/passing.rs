@@ -83,3 +83,25 @@ fn an_overrun_moves_the_shadow_time_and_does_not_stop_short_jobs_from_passing() 
     site.finish(t(22), id(1)).unwrap();
     assert_eq!(started(&mut site, 22), [2]);
 }
+
+#[test]
+fn jobs_of_one_processor_are_planned_as_if_they_were_wide() {
+    // A job that waits for more than there is makes the site plan by its profile, and changes no other start.
+    let never = wide(99, 9, 1);
+    let jobs: Vec<QueuedJob> = (1..=8)
+        .map(|name| wide(name, 1, name * 7 % 11 + 1))
+        .collect();
+    for processors in 1..=5 {
+        let mut site = cluster(processors, &jobs).backfilling();
+        started(&mut site, 0);
+        for now in [0, 1, 3, 8, 30] {
+            let mut expected = plan(&site, now, Change::With(&never));
+            expected.retain(|(name, ..)| *name != 99);
+            assert_eq!(
+                plan(&site, now, Change::None),
+                expected,
+                "{processors} at {now}"
+            );
+        }
+    }
+}
