@@ -94,14 +94,14 @@ pub(super) fn init(order: &Init) -> Done {
     Ok(())
 }
 
-/// Jobs start within a second: a search and a commit of a few computers take some hundredths. The core's own times are
+/// Jobs start within half a second: a search and a commit of a few computers take some hundredths. The core's own times are
 /// for local networks of many.
 fn quick() -> Times {
     let millis = |millis| Some(Length(Span::from_millis(millis)));
     Times {
-        slot: millis(100),
-        lead: millis(600),
-        commit_lead: millis(300),
+        slot: millis(50),
+        lead: millis(300),
+        commit_lead: millis(150),
         ..Times::default()
     }
 }
