@@ -4,7 +4,8 @@
  *   cc asap.c $(pkg-config --cflags --libs gridweave) -o asap && ./asap FOLDER [explain]
  *
  * The nodes are in one process to make the example small: none of them uses anything of another but its port. Run it
- * again with the same folder, and the nodes come up with their records.
+ * again with the same folder, and the nodes come up with their records. With PACE=10 in the environment time goes ten
+ * times slower for them, as a debugger may need.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -45,6 +46,7 @@ struct agent {
 
 static struct agent agents[NODES];
 static unsigned started, finished;
+static uint64_t pace = 1;
 static uint64_t submit; /* When the job is submitted; 0 if it is already. */
 
 #define CHECK(call) check(call, #call)
@@ -65,10 +67,12 @@ static void system_check(int failed, const char *what) {
 
 /* The time of the grid: microseconds since 1970, which do not go back when the clock of the computer does. */
 static uint64_t now(void) {
-    static uint64_t latest;
+    static uint64_t latest, first;
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     uint64_t micros = (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+    if (!first) first = micros;
+    if (micros > first) micros = first + (micros - first) / pace;
     return latest = micros > latest ? micros : latest;
 }
 
@@ -197,6 +201,7 @@ static void set_up(struct agent *agent, uint64_t id, const char *folder, int is_
 int main(int argc, char **argv) {
     if (argc < 2 || gw_abi() != GW_ABI) return fprintf(stderr, "usage: asap FOLDER [explain], with the library of its header\n"), 2;
     system_check(mkdir(argv[1], 0700) != 0 && errno != EEXIST, argv[1]);
+    if (getenv("PACE") && atoi(getenv("PACE")) > 0) pace = (uint64_t)atoi(getenv("PACE"));
     for (uint64_t id = 0; id < NODES; id++) set_up(&agents[id], id, argv[1], argc > 2);
     uint64_t begin = now();
     submit = begin + 3000 * MILLISECONDS; /* By then the nodes know each other. */
@@ -232,7 +237,7 @@ int main(int argc, char **argv) {
             if (gw_node_next_timer(agent->node, &due) == GW_OK && due < next) next = due;
             sockets[at] = (struct pollfd){.fd = agent->socket, .events = POLLIN};
         }
-        uint64_t wait = next > now() ? (next - now()) / MILLISECONDS : 0;
+        uint64_t wait = next > now() ? (next - now()) * pace / MILLISECONDS : 0;
         poll(sockets, NODES, (int)wait);
         for (unsigned at = 0; at < NODES; at++)
             if (sockets[at].revents) listen_at(&agents[at]), carry_out(&agents[at]);

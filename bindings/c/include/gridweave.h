@@ -330,7 +330,7 @@
 #define GW_HEAD_ONLY 0
 
 /**
- * The first waiting job starts when it fits, else the best that may pass it.
+ * The first waiting job starts when it fits, else the one that fills what is free best, of those that may pass it.
  */
 #define GW_BACKFILL 1
 
@@ -865,7 +865,7 @@ typedef struct gw_effect {
    */
   size_t node_count;
   /**
-   * Of GW_NOTIFY: the news in words, in English; else null.
+   * Of GW_NOTIFY: what this node does about the job, in English, such as "says that it is done"; else null.
    */
   const char *text;
 } gw_effect;
@@ -1174,6 +1174,9 @@ gw_status gw_node_unreachable(struct gw_node node, uint64_t now, uint64_t to);
  * Submits a job. What becomes of it is told by effects of kind GW_NOTIFY. `size` is `sizeof(gw_job)`. The job and its
  * payload are copied.
  *
+ * A node that has just started knows no other node, and refuses what takes more than itself, with the news
+ * GW_NEWS_FAILED: wait until `gw_node_state` tells of neighbours.
+ *
  * Errors, after which nothing has changed: GW_JOB, GW_ARGUMENT, GW_WRONG_SIZE, GW_NOT_STARTED, GW_TIME_WENT_BACK,
  * GW_NULL, those of handles.
  */
@@ -1278,12 +1281,13 @@ gw_status gw_node_most_bytes(struct gw_node node, size_t *most);
 gw_status gw_node_check(struct gw_node node);
 
 /**
- * Fills a setup: `asap` on a local network, the first node of its grid, with one core, open to all. `size` is
- * `sizeof(gw_setup)`.
+ * Fills a setup: `asap` on a local network, the first node of its grid, with one core, open to all. Set `me` and `seed`,
+ * which are 0. `size` is `sizeof(gw_setup)`.
  *
  * Errors: GW_WRONG_SIZE, GW_NULL.
  */
-gw_status gw_setup_init(struct gw_setup *setup, size_t size);
+gw_status gw_setup_init(struct gw_setup *setup,
+                        size_t size);
 
 /**
  * Makes an idle queue for a machine that has these dimensions, and for at most `limit` jobs, waiting and running. No

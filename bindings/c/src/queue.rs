@@ -23,7 +23,7 @@ pub const GW_CATEGORY: u32 = 2;
 
 /// Only the first waiting job may start, when it fits.
 pub const GW_HEAD_ONLY: u32 = 0;
-/// The first waiting job starts when it fits, else the best that may pass it.
+/// The first waiting job starts when it fits, else the one that fills what is free best, of those that may pass it.
 pub const GW_BACKFILL: u32 = 1;
 
 /// Any job may pass any other, however often that one was passed.

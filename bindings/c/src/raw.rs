@@ -55,6 +55,10 @@ pub(crate) unsafe fn list<'a, T: Copy>(at: *const T, count: usize) -> Result<&'a
     if count == 0 {
         return Ok(&[]);
     }
+    if at.is_null() {
+        let detail = format!("a list of {count} is null");
+        return Err(Fault::with(gw_status::GW_NULL, detail));
+    }
     let at = checked(at)?;
     sized::<T>(count)?;
     // SAFETY: it is not null, is aligned and not longer than memory, and the caller promises that the values are there.

@@ -107,7 +107,7 @@ pub struct gw_effect {
     pub nodes: *const u64,
     /// How many nodes there are.
     pub node_count: usize,
-    /// Of GW_NOTIFY: the news in words, in English; else null.
+    /// Of GW_NOTIFY: what this node does about the job, in English, such as "says that it is done"; else null.
     pub text: *const c_char,
 }
 

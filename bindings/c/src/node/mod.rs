@@ -318,6 +318,9 @@ pub extern "C" fn gw_node_unreachable(node: gw_node, now: u64, to: u64) -> gw_st
 /// Submits a job. What becomes of it is told by effects of kind GW_NOTIFY. `size` is `sizeof(gw_job)`. The job and its
 /// payload are copied.
 ///
+/// A node that has just started knows no other node, and refuses what takes more than itself, with the news
+/// GW_NEWS_FAILED: wait until `gw_node_state` tells of neighbours.
+///
 /// Errors, after which nothing has changed: GW_JOB, GW_ARGUMENT, GW_WRONG_SIZE, GW_NOT_STARTED, GW_TIME_WENT_BACK,
 /// GW_NULL, those of handles.
 #[unsafe(no_mangle)]

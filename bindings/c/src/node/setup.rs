@@ -101,8 +101,8 @@ pub struct gw_setup {
     pub improve: u64,
 }
 
-/// Fills a setup: `asap` on a local network, the first node of its grid, with one core, open to all. `size` is
-/// `sizeof(gw_setup)`.
+/// Fills a setup: `asap` on a local network, the first node of its grid, with one core, open to all. Set `me` and `seed`,
+/// which are 0. `size` is `sizeof(gw_setup)`.
 ///
 /// Errors: GW_WRONG_SIZE, GW_NULL.
 #[unsafe(no_mangle)]
