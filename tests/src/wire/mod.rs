@@ -1,9 +1,10 @@
-//! Messages of every kind for the tests of the wire format: as large as possible, as examples, or random.
+//! Messages of every kind for the tests of the wire format: as large as possible, as examples, or random; and records.
 
 pub mod fill;
 pub mod grammar;
 pub mod grid;
 pub mod messages;
+pub mod shapes;
 mod values;
 pub mod vectors;
 

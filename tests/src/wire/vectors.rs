@@ -1,13 +1,15 @@
-//! The test vectors of the wire format and the table of caps, made from the code to be compared with the files.
+//! The test vectors of messages and records, and the table of caps, made from the code to be compared with the files.
 
-use core::fmt::Write;
+use core::fmt::{Debug, Write};
 
 use gridweave_core::heartbeat;
-use gridweave_core::overlay::{can, cyclon};
-use gridweave_core::scheduler::{aria, asap, desktop};
-use gridweave_core::wire::{self, Framed, Protocol, Refused, VERSION};
+use gridweave_core::overlay::{blatant, can, cyclon};
+use gridweave_core::scheduler::aria::links;
+use gridweave_core::scheduler::{aria, asap, criteria, desktop};
+use gridweave_core::wire::{self, Framed, Protocol, Refused, Stored, VERSION};
 use gridweave_core::{commit, custody};
 
+use super::shapes::shapes;
 use super::{Each, Sample, Visit, paths, visit_all};
 
 /// A frame that decodes.
@@ -322,6 +324,118 @@ pub fn text() -> String {
     }
     text
 }
+
+/// An entry of a store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The name of the protocol.
+    pub protocol: String,
+    /// The key and the record, as Rust prints them.
+    pub record: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// An operation on the records of a machine.
+trait VisitStored {
+    fn visit<R: Stored<Key: Debug + PartialEq> + Debug + PartialEq>(&mut self);
+}
+
+fn visit_stored(visit: &mut impl VisitStored) {
+    visit.visit::<cyclon::Record>();
+    visit.visit::<blatant::Record>();
+    visit.visit::<can::Record>();
+    visit.visit::<commit::Record>();
+    visit.visit::<custody::Record>();
+    visit.visit::<links::Record>();
+    visit.visit::<asap::Record>();
+    visit.visit::<criteria::Record>();
+    visit.visit::<aria::Record>();
+    visit.visit::<desktop::Record>();
+}
+
+fn name_of_stored<R: Stored>() -> String {
+    let name = R::PROTOCOL.name();
+    name.expect("it is a protocol of the core").to_owned()
+}
+
+/// Entries that have each variant of each key and record between them.
+pub fn entries() -> Vec<Entry> {
+    struct All(Vec<Entry>);
+    impl VisitStored for All {
+        fn visit<R: Stored<Key: Debug + PartialEq> + Debug + PartialEq>(&mut self) {
+            let (pairs, missing) = shapes::<(R::Key, R)>();
+            assert!(missing.is_empty(), "no entry has {missing:?}");
+            for (key, record) in pairs {
+                self.0.push(Entry {
+                    protocol: name_of_stored::<R>(),
+                    record: format!("{key:?} {record:?}"),
+                    bytes: wire::encode_record(&key, &record).expect("it is not too long"),
+                });
+            }
+        }
+    }
+    let mut all = All(Vec::new());
+    visit_stored(&mut all);
+    all.0
+}
+
+/// The file of entries.
+pub fn text_of_entries() -> String {
+    let mut text = String::from(INTRODUCTION_TO_ENTRIES);
+    for entry in entries() {
+        let Entry {
+            protocol,
+            record,
+            bytes,
+        } = entry;
+        let _ = write!(text, "\n{protocol}\n{record}\n{}\n", hex(&bytes));
+    }
+    text
+}
+
+/// Reads a file of entries.
+pub fn parse_entries(text: &str) -> Result<Vec<Entry>, String> {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
+    let entry = |lines: &[&str]| match lines {
+        [protocol, record, bytes] => Ok(Entry {
+            protocol: (*protocol).to_owned(),
+            record: (*record).to_owned(),
+            bytes: bytes_of(bytes)?,
+        }),
+        _ => Err(format!("{lines:?} are not three lines")),
+    };
+    lines.chunks(3).map(entry).collect()
+}
+
+/// What an entry says, as Rust prints it. Asserts that the same bytes are written for it.
+pub fn read_entry(protocol: &str, bytes: &[u8]) -> Option<Result<String, Refused>> {
+    struct Reading<'a>(&'a str, &'a [u8], Option<Result<String, Refused>>);
+    impl VisitStored for Reading<'_> {
+        fn visit<R: Stored<Key: Debug + PartialEq> + Debug + PartialEq>(&mut self) {
+            if name_of_stored::<R>() == self.0 {
+                let read = wire::decode_record::<R>(self.1).map(|(key, record)| {
+                    let again = wire::encode_record(&key, &record);
+                    assert_eq!(again.as_deref(), Ok(self.1));
+                    format!("{key:?} {record:?}")
+                });
+                self.2 = Some(read);
+            }
+        }
+    }
+    let mut reading = Reading(protocol, bytes, None);
+    visit_stored(&mut reading);
+    reading.2
+}
+
+const INTRODUCTION_TO_ENTRIES: &str = "\
+# Test vectors of Gridweave's records, version 1, which docs/reference/wire.md specifies.
+# Each has three lines. The first: the protocol. The second: the key and the record, as Rust prints them; they are
+# chosen apart. The third: the whole entry, in hexadecimal.
+";
 
 const INTRODUCTION: &str = "\
 # Test vectors of Gridweave's wire format, version 2, which docs/reference/wire.md specifies.

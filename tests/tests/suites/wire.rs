@@ -32,6 +32,10 @@ fn vector_file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("vectors/wire.txt")
 }
 
+fn entry_file() -> PathBuf {
+    vector_file().with_file_name("records.txt")
+}
+
 fn specification() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/wire.md")
 }
@@ -159,6 +163,21 @@ fn the_vectors_are_what_the_file_says() {
     assert!(
         file == vectors::text(),
         "the bytes of a message changed: see docs/reference/wire.md on versions, then run `regenerate_the_vectors_and_the_caps`"
+    );
+}
+
+#[test]
+fn the_vectors_of_records_are_what_the_file_says() {
+    let file = std::fs::read_to_string(entry_file()).expect("it is part of the repository");
+    let entries = vectors::parse_entries(&file).expect("it has three lines for each");
+    assert!(entries.len() > 50);
+    for entry in entries {
+        let read = vectors::read_entry(&entry.protocol, &entry.bytes);
+        assert_eq!(read, Some(Ok(entry.record)), "{}", entry.protocol);
+    }
+    assert!(
+        file == vectors::text_of_entries(),
+        "the bytes of a record changed: see docs/reference/wire.md on versions, then run `regenerate_the_vectors_and_the_caps`"
     );
 }
 
@@ -405,6 +424,7 @@ fn a_grid_of_desktop_works_over_the_wire() {
 #[ignore = "writes the vectors and the table of caps"]
 fn regenerate_the_vectors_and_the_caps() {
     std::fs::write(vector_file(), vectors::text()).expect("it can be written");
+    std::fs::write(entry_file(), vectors::text_of_entries()).expect("it can be written");
     let text = std::fs::read_to_string(specification()).expect("it is part of the repository");
     let (begin, end) = ("<!-- caps -->\n", "<!-- end of caps -->");
     let (before, rest) = text.split_once(begin).expect("the table has a beginning");
