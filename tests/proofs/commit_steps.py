@@ -488,18 +488,20 @@ class Coordinator(Mapping):
         return Step(static, domain, first, second, readable, mapped, tries, beginning)
 
     def is_a_lie(self, message, sender, mentioned, facts):
-        """No honest node speaks of an attempt that was not made yet, has committed to one that was not decided on, or tells
-        two ends of one attempt. (Invariants of the theorem say so.)"""
+        """No honest node speaks of an attempt that was not made yet, has committed to one that was not decided on or is not
+        its own, or tells two ends of one attempt. (Invariants of the theorem say so.)"""
         for a in mentioned:
             if a[1] > facts["top", (ME,)]:
                 return True
             if kind(message) not in ("Committed", "Ended", "Extend", "Query"):
                 continue
-            later = any(name == "decided" and args[0][0] == a[0] and args[0][1] < a[1] for name, args in facts)
+            # The trial of a job is its latest attempt; other numbers are of other jobs.
+            later = any(name in ("decided", "trial") and args[0][0] == a[0] and args[0][1] < a[1] for name, args in facts)
+            foreign = facts.get(("decided", (a,))) and sender not in self.members[a]
             other = False
             if kind(message) == "Ended" and facts.get(("cended", (a, sender))):
                 other = bool(facts.get(("cdone", (a, sender)))) != (message["outcome"] == "Done")
-            if later or other or facts.get(("trial", (a,))):
+            if later or foreign or other or facts.get(("trial", (a,))):
                 return True
         return False
 
