@@ -69,10 +69,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let status = unsafe { gw_availability_free_at(plan, at(call), &raw mut free) };
         black_box((status, free));
     });
-    println!(
-        "free_at:      {rust:.1} ns in Rust, {c:.1} ns through the ABI, {:.1} ns more",
-        c - rust
-    );
+    println!("| call | in Rust, ns | through the ABI, ns | more, ns |\n|---|---|---|---|");
+    println!("| `free_at` | {rust:.1} | {c:.1} | {:.1} |", c - rust);
 
     let length = Span::from_secs(600);
     let rust = time(|call| {
@@ -89,10 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         black_box((status, start));
     });
-    println!(
-        "earliest_fit: {rust:.1} ns in Rust, {c:.1} ns through the ABI, {:.1} ns more",
-        c - rust
-    );
+    println!("| `earliest_fit` | {rust:.1} | {c:.1} | {:.1} |", c - rust);
     assert_eq!(gw_availability_free(plan), gw_status::GW_OK);
     Ok(())
 }

@@ -44,10 +44,11 @@ def availability() -> None:
         "the same in one call of earliest_fits": lambda: machine.earliest_fits(columns, 600),
     }
     took = {what: per_call(work) for what, work in rows.items()}
+    print("\n| of 1,024 processors | µs for a call |\n|---|---|")
     for what, micros in took.items():
-        print(f"{what}: {micros:.3f} µs")
+        print(f"| {what} | {micros:.3f} |")
     overhead = took["earliest_fit among 10,000 reservations"] - took["the same in one call of earliest_fits"]
-    print(f"overhead of a call: {overhead:.3f} µs")
+    print(f"| so a call costs | {overhead:.3f} |")
 
     def churn() -> None:
         for count in counts:
@@ -55,7 +56,7 @@ def availability() -> None:
             machine.reserve(start, 600, count)
             machine.release(start, 600, count)
 
-    print(f"earliest_fit, reserve and release: {per_call(churn):.3f} µs")
+    print(f"| earliest_fit, reserve and release | {per_call(churn):.3f} |")
 
 
 def peak() -> float:
@@ -73,14 +74,14 @@ def many_rows() -> None:
     gap = (run * nodes).mean() / 800
     frame = DataFrame({"submit": np.cumsum(rng.exponential(gap, ROWS)), "run": run, "nodes": nodes})
     before = peak()
-    print(f"{ROWS:,} rows of a {DataFrame.__name__}; {before:.2f} GB before the run")
+    print(f"note: {ROWS:,} rows of a {DataFrame.__name__}; {before:.2f} GB before the run")
     began = time.perf_counter()
     result = gridweave.run(frame, "central-easy", nodes=1_000, progress=False)
     took, cost = time.perf_counter() - began, result.cost["wall_s"]
-    print(f"run: {took:.1f} s, of which {cost:.1f} s are the simulation; {ROWS / took:,.0f} rows/s; at most {peak():.2f} GB")
+    print(f"note: run of them: {took:.1f} s, of which {cost:.1f} s are the simulation; {ROWS / took:,.0f} rows/s; at most {peak():.2f} GB")
     began = time.perf_counter()
     waits = result.jobs["waiting_time"]
-    print(f"a column of results: {time.perf_counter() - began:.2f} s; mean wait {waits.mean():,.1f} s; at most {peak():.2f} GB")
+    print(f"note: a column of results: {time.perf_counter() - began:.2f} s; mean wait {waits.mean():,.1f} s; at most {peak():.2f} GB")
     assert len(waits) == ROWS and result.summary["jobs"]["completed"] == ROWS
 
 

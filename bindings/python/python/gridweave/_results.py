@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -168,8 +169,9 @@ class Result:
         """
         self._run.write(out)
 
-    def wait_difference(self, other: Result) -> float | None:
-        """By how many seconds jobs waited longer than in another run of these jobs, on average over the jobs that both ran.
+    def wait_difference(self, other: Result) -> float:
+        """By how many seconds jobs waited longer than in another run of these jobs, on average over the jobs that both ran;
+        NaN if there is none.
 
         >>> import gridweave
         >>> easy, fcfs = (gridweave.run(scheduler=f"central-{name}") for name in ("easy", "fcfs"))
@@ -177,7 +179,8 @@ class Result:
         -139
         """
         self._same_jobs(other)
-        return self._run.wait_difference(other._run)
+        difference = self._run.wait_difference(other._run)
+        return math.nan if difference is None else difference
 
     def wait_ratio(self, other: Result) -> float | None:
         """The total wait divided by that of another run of these jobs, over the jobs that both ran; `None` if it is zero."""
