@@ -100,8 +100,8 @@ fn quick() -> Times {
     let millis = |millis| Some(Length(Span::from_millis(millis)));
     Times {
         slot: millis(50),
-        lead: millis(300),
-        commit_lead: millis(150),
+        lead: millis(250),
+        commit_lead: millis(100),
         ..Times::default()
     }
 }
