@@ -103,8 +103,13 @@ impl Folder {
 
     /// Until when it may run: no longer, if that cannot be read.
     pub(super) fn until(&self) -> Time {
-        let text = fs::read_to_string(self.0.join("until")).unwrap_or_default();
-        Time::from_micros(text.parse().unwrap_or(0))
+        self.told_until().unwrap_or(Time::ZERO)
+    }
+
+    /// The same, if it can be read.
+    pub(super) fn told_until(&self) -> Option<Time> {
+        let text = fs::read_to_string(self.0.join("until")).ok()?;
+        Some(Time::from_micros(text.parse().ok()?))
     }
 
     pub(super) fn write_supervisor(&self, process: &Process) -> io::Result<()> {

@@ -164,6 +164,13 @@ impl Supervisor {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
+            // An agent on another computer sends no signal.
+            if self.order.socket.as_os_str().is_empty()
+                && let Some(told) = self.folder.told_until()
+            {
+                until = told;
+                deadline = self.deadline(until);
+            }
             while let Some(signal) = self.signals.read_signal()? {
                 match Signal::try_from(signal.ssi_signo as i32) {
                     // The agent has written another time.

@@ -19,6 +19,9 @@ const UNLIMITED: Span = Span::from_secs(365 * 86_400);
 /// The most jobs that are remembered.
 const MOST: usize = 100_000;
 
+/// The longest queue for which forecasts are compared with starts: the work grows with its square.
+const COMPARED: usize = 256;
+
 /// The jobs of the site's own users, as they were reported last.
 #[derive(Default)]
 pub(super) struct Mirror(BTreeMap<JobId, (OwnJob, Seen)>);
@@ -143,7 +146,7 @@ impl Forecasts {
             let known = self.0.get(name);
             known.is_none_or(|forecast| forecast.slurm.is_none())
         };
-        if !names.iter().any(lacks) || waiting.len() > MOST {
+        if !names.iter().any(lacks) || waiting.len() > COMPARED {
             return started;
         }
         waiting.sort_by_key(|listed| (std::cmp::Reverse(listed.priority), listed.submitted));

@@ -28,6 +28,7 @@ mod worker;
 pub use begin::begin_at_site;
 pub use listing::limit;
 pub use shape::Shape;
+use shape::Unfit;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -222,7 +223,7 @@ impl Known {
 }
 
 impl Slurm {
-    /// Asks Slurm what the partition is. If it does not answer, the last answer counts.
+    /// Asks Slurm what the partition is. If it does not answer, or no computer is up, the last answer counts.
     pub fn shape(settings: &Settings, folder: &Path) -> Result<Shape, ExecutorError> {
         let commands = commands(settings);
         let kept = folder.join(SHAPE);
@@ -243,24 +244,26 @@ impl Slurm {
             let nodes = commands.call("sinfo", &[more, line].concat())?;
             Ok((config, partitions, nodes))
         };
-        match ask() {
+        let why = match ask() {
             Ok((config, partitions, nodes)) => {
                 let wanted = settings.partition.as_deref();
-                let shape = Shape::read(wanted, &config, &partitions, &nodes);
-                let shape = shape.map_err(ExecutorError::Slurm)?;
-                let text = serde_json::to_vec(&shape).unwrap_or_default();
-                write(&kept, &text, Outlives::Computer).map_err(io_error(&kept))?;
-                Ok(shape)
+                match Shape::read(wanted, &config, &partitions, &nodes) {
+                    Ok(shape) => {
+                        let text = serde_json::to_vec(&shape).unwrap_or_default();
+                        write(&kept, &text, Outlives::Computer).map_err(io_error(&kept))?;
+                        return Ok(shape);
+                    }
+                    Err(Unfit::Refused(why)) => return Err(ExecutorError::Slurm(why)),
+                    Err(Unfit::Down(why)) => why,
+                }
             }
-            Err(NoAnswer::Refused(why)) => Err(ExecutorError::Slurm(why)),
-            Err(NoAnswer::Silent(why)) => {
-                let text = fs::read(&kept).unwrap_or_default();
-                serde_json::from_slice(&text).map_err(|_| {
-                    let why = format!("Slurm does not answer, and did not before: {why}");
-                    ExecutorError::Slurm(why)
-                })
-            }
-        }
+            Err(NoAnswer::Refused(why)) => return Err(ExecutorError::Slurm(why)),
+            Err(NoAnswer::Silent(why)) => format!("Slurm does not answer: {why}"),
+        };
+        let text = fs::read(&kept).unwrap_or_default();
+        serde_json::from_slice(&text)
+            .inspect(|_| warn!("{why}; the partition is taken to be as it was"))
+            .map_err(|_| ExecutorError::Slurm(why.clone()))
     }
 
     /// Stands before the cluster; `on_news` is called when there is something to look at.

@@ -34,6 +34,15 @@ pub struct Shape {
     pub remarks: Vec<String>,
 }
 
+/// Why a partition cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Unfit {
+    /// As it is set up.
+    Refused(String),
+    /// None of its computers is up now.
+    Down(String),
+}
+
 /// The value of a key in `scontrol show config`.
 fn value<'a>(config: &'a str, key: &str) -> Option<&'a str> {
     let lines = config.lines().filter_map(|line| line.split_once('='));
@@ -54,15 +63,17 @@ impl Shape {
         config: &str,
         partitions: &str,
         nodes: &str,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Unfit> {
         let is_wanted = |line: &&str| match wanted {
             Some(name) => field(line, "PartitionName") == Some(name),
             None => field(line, "Default") == Some("YES"),
         };
         let line = partitions.lines().find(is_wanted);
-        let line = line.ok_or_else(|| match wanted {
-            Some(name) => format!("Slurm has no partition '{name}': see slurm.partition"),
-            None => "Slurm has no default partition: name one in slurm.partition".to_owned(),
+        let line = line.ok_or_else(|| {
+            Unfit::Refused(match wanted {
+                Some(name) => format!("Slurm has no partition '{name}': see slurm.partition"),
+                None => "Slurm has no default partition: name one in slurm.partition".to_owned(),
+            })
         })?;
         let partition = field(line, "PartitionName").unwrap_or_default().to_owned();
         let of_config = |key| value(config, key).unwrap_or_default();
@@ -72,9 +83,9 @@ impl Shape {
             || shares.starts_with("EXCLUSIVE")
             || field(line, "ExclusiveUser") == Some("YES")
         {
-            return Err(format!(
+            return Err(Unfit::Refused(format!(
                 "partition {partition} gives whole computers to a job or a user ({select}, OverSubscribe={shares}): that is not mirrored, name another one in slurm.partition"
-            ));
+            )));
         }
         let (mut processors, mut cores, mut memory, mut accelerators) = (0_u32, 0_u32, 0, 0);
         for line in nodes.lines() {
@@ -84,8 +95,9 @@ impl Shape {
                 continue;
             };
             let (gres, state) = (fields.next(), fields.next().unwrap_or_default());
-            let is_away = ["down", "drain", "drng", "fail", "maint", "unk", "power"];
-            if is_away.iter().any(|away| state.starts_with(away)) || state.ends_with('*') {
+            // One that does not respond is soon back, or down: a controller that was just started knows no better.
+            let is_away = ["down", "drain", "drng", "fail", "maint", "futr"];
+            if is_away.iter().any(|away| state.starts_with(away)) {
                 continue;
             }
             let count = u32::try_from(count).unwrap_or(u32::MAX);
@@ -94,7 +106,11 @@ impl Shape {
             memory = memory.max(megabytes / 1024);
             accelerators = accelerators.max(gres.map_or(0, gpus));
         }
-        let none = || format!("no computer of partition {partition} is up: sinfo shows why");
+        let none = || {
+            Unfit::Down(format!(
+                "no computer of partition {partition} is up: sinfo shows why"
+            ))
+        };
         let processors = NonZeroU32::new(processors).ok_or_else(none)?;
         let cores = NonZeroU32::new(cores).ok_or_else(none)?;
         let mut remarks = Vec::new();

@@ -41,10 +41,10 @@ PartitionName=big AllowGroups=ALL Default=NO ExclusiveUser=NO MaxTime=UNLIMITED 
 ";
 
 const NODES: &str = "\
-4|16000|(null)|mix
+4|16000|(null)|unk*
 16+|64000+|gpu:a100:4(S:0-1),shard:8|idle
 32|64000|gpu:2|drain
-64|64000|(null)|idle*
+64|64000|(null)|down*
 ";
 
 fn shape() -> Shape {
@@ -125,13 +125,16 @@ fn a_partition_is_what_its_computers_that_are_up_have() {
 
 #[test]
 fn partitions_that_cannot_be_mirrored_are_refused_by_name() {
-    let refused =
-        |wanted, config: &str, nodes| Shape::read(wanted, config, PARTITIONS, nodes).unwrap_err();
-    assert!(refused(Some("none"), CONFIG, NODES).contains("no partition 'none'"));
-    assert!(refused(Some("big"), CONFIG, NODES).contains("OverSubscribe=EXCLUSIVE"));
+    let refused = |wanted, config: &str| match Shape::read(wanted, config, PARTITIONS, NODES) {
+        Err(Unfit::Refused(why)) => why,
+        other => panic!("{other:?}"),
+    };
+    assert!(refused(Some("none"), CONFIG).contains("no partition 'none'"));
+    assert!(refused(Some("big"), CONFIG).contains("OverSubscribe=EXCLUSIVE"));
     let linear = CONFIG.replace("cons_tres", "linear");
-    assert!(refused(None, &linear, NODES).contains("select/linear"));
-    assert!(refused(None, CONFIG, "4|1|(null)|down\n").contains("no computer"));
+    assert!(refused(None, &linear).contains("select/linear"));
+    let down = Shape::read(None, CONFIG, PARTITIONS, "4|1|(null)|down\n");
+    assert!(matches!(down, Err(Unfit::Down(why)) if why.contains("no computer")));
 }
 
 #[test]
