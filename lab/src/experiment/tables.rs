@@ -30,8 +30,16 @@ pub enum Requested {
 }
 
 impl Table {
+    /// The name of the table of jobs as they are.
+    pub const GANGS: &str = "gangs";
     /// The name of the table of gangs with requested times.
     pub const REQUESTED: &str = "requested";
+    /// The name of the table of jobs of one node.
+    pub const SERIAL: &str = "serial";
+    /// The name of the table of jobs on nodes that differ.
+    pub const JOBS: &str = "jobs";
+    /// All names; in an output each table is a folder.
+    pub(crate) const NAMES: [&str; 4] = [Self::GANGS, Self::REQUESTED, Self::SERIAL, Self::JOBS];
 
     /// The scheduler that others are compared with: `central-easy` if it takes part, else the first.
     pub fn reference(&self) -> Scheduler {
@@ -77,7 +85,7 @@ pub fn tables(
 /// The table of gangs once more, with the times that users requested.
 fn with_requested_times(tables: &[Table]) -> Result<Table, InputError> {
     let refused = |why: &str| InputError::Choice(why.to_owned());
-    let gangs = tables.iter().find(|table| table.name == "gangs");
+    let gangs = tables.iter().find(|table| table.name == Table::GANGS);
     let gangs = gangs.ok_or_else(|| {
         refused("--requested adds waits to the table of gangs, and there are none; leave it out")
     })?;
@@ -133,7 +141,7 @@ fn plain_tables(prepared: &Prepared, chosen: &[Scheduler]) -> Result<Vec<Table>,
             )));
         }
         return Ok(vec![Table {
-            name: "jobs",
+            name: Table::JOBS,
             title: title(prepared, "jobs with requirements"),
             prepared: prepared.clone(),
             schedulers,
@@ -153,7 +161,7 @@ fn plain_tables(prepared: &Prepared, chosen: &[Scheduler]) -> Result<Vec<Table>,
             )));
         }
         return Ok(vec![Table {
-            name: "gangs",
+            name: Table::GANGS,
             title: title(
                 prepared,
                 "jobs with requirements, on several kinds of nodes",
@@ -171,7 +179,7 @@ fn plain_tables(prepared: &Prepared, chosen: &[Scheduler]) -> Result<Vec<Table>,
             .collect();
         if !gangs.is_empty() {
             tables.push(Table {
-                name: "gangs",
+                name: Table::GANGS,
                 title: title(prepared, "gangs, jobs as they are"),
                 prepared: prepared.clone(),
                 schedulers: gangs,
@@ -201,7 +209,7 @@ fn plain_tables(prepared: &Prepared, chosen: &[Scheduler]) -> Result<Vec<Table>,
         "serial"
     };
     tables.push(Table {
-        name: "serial",
+        name: Table::SERIAL,
         title: title(&serial, what),
         prepared: serial,
         schedulers: wanted,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::experiment::Table;
 use crate::schedulers::Scheduler;
 
 /// The configuration that repeats the output: every output has one.
@@ -26,9 +27,6 @@ const FILES: [&str; 8] = [
     "request.toml",
     "zones.json",
 ];
-
-/// The folders of a comparison, one per table.
-const TABLES: [&str; 3] = ["gangs", "serial", "jobs"];
 
 /// The papers that are reproduced.
 const PAPERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
@@ -114,7 +112,7 @@ fn all(entries: &[Entry], mut is_ours: impl FnMut(&Entry) -> io::Result<bool>) -
 
 /// Whether this program writes such an entry into an output, with all its content.
 fn is_ours(folder: &Path, entry: &Entry) -> io::Result<bool> {
-    if entry.is_folder_of(&TABLES) {
+    if entry.is_folder_of(&Table::NAMES) {
         let schedulers = Scheduler::ALL
             .iter()
             .map(|it| it.name())

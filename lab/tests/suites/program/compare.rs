@@ -105,6 +105,19 @@ fn a_comparison_says_which_schedulers_have_only_split_jobs() {
 }
 
 #[test]
+fn a_comparison_replaces_an_earlier_one() {
+    let desk = Desk::new();
+    desk.write("gangs.swf", GANGS);
+    // Serial jobs, gangs, and gangs once more: a folder each.
+    let compare = "compare --trace gangs.swf --requested --quiet --schedulers central-easy,random";
+    desk.good(compare);
+    desk.good(compare);
+    for table in ["gangs", "requested", "serial"] {
+        assert!(desk.path(&format!("gridweave-out/{table}")).is_dir());
+    }
+}
+
+#[test]
 fn both_tables_of_a_comparison_have_the_same_jobs() {
     let desk = Desk::with_trace();
     desk.good(
