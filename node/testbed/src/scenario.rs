@@ -223,6 +223,14 @@ impl Scene<'_> {
         Ok(())
     }
 
+    /// Whether the first node, which came back, still knows a job.
+    fn submitter_knows(&mut self, job: u64, row: &str) -> bool {
+        let question = json!({ "ask": "job", "job": format!("j{job}") });
+        let knows = ask(&self.bed.node(0), &question).is_ok();
+        self.rows.push(Row::is(row, &knows, &true));
+        knows
+    }
+
     /// Kill -9 of a submitter, a runner, both.
     fn kills(&mut self) -> io::Result<()> {
         // The submitter only: the job goes on, and its user is told when the submitter is back.
@@ -234,17 +242,10 @@ impl Scene<'_> {
         self.bed.kill_agent(0);
         std::thread::sleep(Duration::from_secs(2));
         self.again(0)?;
-        let known = ask(
-            &self.bed.node(0),
-            &json!({ "ask": "job", "job": format!("j{job}") }),
-        )
-        .is_ok();
-        self.rows.push(Row::is(
+        if self.submitter_knows(
+            job,
             "agent of the submitter killed: it knows the job afterwards",
-            &known,
-            &true,
-        ));
-        if known {
+        ) {
             let word = self.wait_for_word(0, job)?;
             let end = self
                 .begun(job)?
@@ -306,17 +307,10 @@ impl Scene<'_> {
         self.bed.crash(0);
         self.again(0)?;
         self.again(runner)?;
-        let known = ask(
-            &self.bed.node(0),
-            &json!({ "ask": "job", "job": format!("j{job}") }),
-        )
-        .is_ok();
-        self.rows.push(Row::is(
+        if self.submitter_knows(
+            job,
             "agents and programs of both killed: the submitter knows the job",
-            &known,
-            &true,
-        ));
-        if known {
+        ) {
             let took = self.wait_until_it_goes_on(0, job, since)?;
             self.rows
                 .push(Row::within("the same: its user is told", took, BAR));

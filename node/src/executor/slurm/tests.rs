@@ -333,6 +333,13 @@ impl Fake {
         calls.map(str::to_owned).collect()
     }
 
+    /// Waits for a submission and for what it changes at the site.
+    fn wait_for_submission(&self, number: usize) {
+        wait("it is submitted", || {
+            self.calls("sbatch").len() == number && !self.path("next").exists()
+        });
+    }
+
     fn start(&self) -> Slurm {
         self.start_with(Span::from_secs(20))
     }
@@ -443,14 +450,13 @@ fn wait(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-#[ignore = "its steps race with the polls of the worker, so that it fails now and then"]
 fn an_attempt_is_submitted_once_under_its_name_and_again_if_the_site_lost_it() {
     let fake = Fake::new();
     let mut slurm = fake.first();
     until(&mut slurm, |report| *report == SiteReport::Reachable);
     fake.lists_when_submitted(&[(1, "PD", "Priority", "gw-7-2-9")]);
     slurm.queue(&start(), &NEEDS).unwrap();
-    wait("it is submitted", || fake.calls("sbatch").len() == 1);
+    fake.wait_for_submission(1);
     assert!(fake.calls("sbatch")[0].contains("--job-name=gw-7-2-9 --no-requeue"));
     // Asked again, it tells how it is.
     slurm.queue(&start(), &NEEDS).unwrap();
@@ -459,7 +465,7 @@ fn an_attempt_is_submitted_once_under_its_name_and_again_if_the_site_lost_it() {
     // The controller has forgotten it, and has given its id to a job of a user.
     fake.lists_when_submitted(&[(2, "PD", "Priority", "gw-7-2-9")]);
     fake.lists(&[(1, "PD", "Priority", "mine")]);
-    wait("it is submitted again", || fake.calls("sbatch").len() == 2);
+    fake.wait_for_submission(2);
     assert_eq!(slurm.running(), 1);
     fake.does("sbatch", "exit 0");
     // After three times it is taken back, and the site is closed.
@@ -519,7 +525,7 @@ fn an_attempt_is_held_then_taken_back_then_cancelled_and_cannot_begin_any_more()
     let mut slurm = fake.first();
     fake.lists_when_submitted(&[(1, "PD", "Priority", "gw-7-2-9")]);
     slurm.queue(&start(), &NEEDS).unwrap();
-    wait("it is submitted", || fake.calls("sbatch").len() == 1);
+    fake.wait_for_submission(1);
     slurm.withdraw(attempt());
     until(&mut slurm, |report| *report == seen(Seen::Vanished));
     assert_eq!(fake.calls("scontrol"), ["scontrol hold jobname=gw-7-2-9"]);
@@ -541,7 +547,7 @@ fn an_attempt_that_has_begun_is_not_taken_back_and_its_end_is_told_once() {
     let mut slurm = fake.first();
     fake.lists_when_submitted(&[(1, "R", "None", "gw-7-2-9")]);
     slurm.queue(&start(), &NEEDS).unwrap();
-    wait("it is submitted", || fake.calls("sbatch").len() == 1);
+    fake.wait_for_submission(1);
     let path = fake.attempt_folder();
     assert_eq!(
         Fate::Begun(5_000_000).decide(&path).unwrap(),
@@ -575,7 +581,7 @@ fn the_next_life_finds_what_was_submitted_and_cancels_what_is_left_over() {
     let mut slurm = fake.first();
     fake.lists_when_submitted(&[(1, "PD", "Priority", "gw-7-2-9")]);
     slurm.queue(&start(), &NEEDS).unwrap();
-    wait("it is submitted", || fake.calls("sbatch").len() == 1);
+    fake.wait_for_submission(1);
     drop(slurm);
     fake.lists(&[
         (1, "PD", "JobHeldUser", "gw-7-2-9"),
@@ -610,7 +616,7 @@ fn what_began_in_an_earlier_life_survives_it() {
     let fake = Fake::new();
     let mut slurm = fake.first();
     slurm.queue(&start(), &NEEDS).unwrap();
-    wait("it is submitted", || fake.calls("sbatch").len() == 1);
+    fake.wait_for_submission(1);
     drop(slurm);
     let path = fake.attempt_folder();
     let _ = Fate::Begun(5_000_000).decide(&path).unwrap();
