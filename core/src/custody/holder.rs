@@ -768,6 +768,8 @@ impl Custody {
         held.term = term;
         if renews && !canary!(TakenBackAsBefore) {
             held.claim = claim;
+            // It has left the queue of a foreign site, and comes to its end.
+            held.arrived = None;
             self.claim = claim;
         }
         let Some(held) = self.held_mut(job) else {

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Aria;
+use super::promises::OUT_OF_ITS_QUEUE;
 use crate::custody::{Command, Ending};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Job, News, Notice, OwnJob, Seen, SiteReport, Survival};
@@ -25,6 +26,14 @@ enum Contact {
     /// It does not, or the host has not reported yet what is there.
     Unreachable,
     Reachable,
+}
+
+/// Whether jobs count that were offered a place and have not come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Offered {
+    Counts,
+    /// They were offered a place behind this job, which was offered one, too.
+    IsBehind,
 }
 
 /// An attempt at a foreign site.
@@ -101,6 +110,34 @@ impl<S: LocalScheduler> Aria<S> {
         let placed = &self.foreign.placed;
         let has = |placed: &Placed| self.custody.attempt(placed.job) == Some(placed.attempt);
         placed.is_sorted_by(|a, b| a.job < b.job) && placed.iter().all(has)
+    }
+
+    /// The queue of a foreign site when all is done that is under way: jobs that are withdrawn are gone, and jobs that were
+    /// taken or, if those count, offered a place are there. That takes seconds there, in which other jobs are advertised;
+    /// what they would find is this. The job that is asked about is left as it is. `None` if the site is this node's own.
+    pub(super) fn outlook(&self, asked: JobId, offered: Offered, now: Time) -> Option<S> {
+        if !self.is_foreign() {
+            return None;
+        }
+        let mut outlook = self.site.local.clone();
+        let placed = self.foreign.placed.iter();
+        for leaving in placed.filter(|placed| matches!(placed.stage, Stage::Withdrawing { .. })) {
+            if leaving.job != asked {
+                outlook.withdraw(leaving.job);
+            }
+        }
+        let taken = self.custody.not_granted();
+        let taken = taken.filter_map(|job| self.custody.job(job));
+        let taken = taken.map(|job| QueuedJob::arriving(job.get(), now));
+        let promised = self.promises.open(now);
+        let promised = promised.filter(|_| offered == Offered::Counts);
+        for coming in promised.chain(taken) {
+            if coming.job != asked {
+                // It fails if the job is there already.
+                let _ = outlook.push(now, coming);
+            }
+        }
+        Some(outlook)
     }
 
     /// Tells the host to queue a job at the site until its lease ends. `arrived` is its arrival in the queue.
@@ -257,7 +294,7 @@ impl<S: LocalScheduler> Aria<S> {
     fn on_vanished(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
         let ending = match self.clear(job, cx).map(|placed| placed.stage) {
             Some(Stage::Withdrawing { to }) if self.custody.is_here(job) => {
-                let carried = 0;
+                let carried = OUT_OF_ITS_QUEUE;
                 self.tell_custody(Command::GiveAway { job, to, carried }, cx);
                 return;
             }

@@ -49,6 +49,9 @@
 //!
 //! The host reports what it sees with [`job::Command::Site`]:
 //! - A job starts when the site says so. It moves only after the site has withdrawn it; if it has started, it stays.
+//! - A withdrawal takes seconds, and cannot be undone: the job would come to the end of the queue. So a site that sticks to
+//!   its offers ([`Gifts::AsOffered`]) counts places that it has offered until they are surely not taken, and takes a job
+//!   that has left a foreign queue also if other jobs came meanwhile.
 //! - A job that vanished is placed again by its home, under a new attempt. What is said of an older attempt changes
 //!   nothing.
 //! - While the site does not answer, the node offers nothing and gives nothing away; leases are still renewed.

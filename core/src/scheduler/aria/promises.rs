@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use super::Aria;
 use super::config::Gifts;
+use super::foreign::Offered;
 use crate::custody::Gift;
 use crate::id::JobId;
 use crate::job::Job;
 use crate::machine::Context;
-use crate::queue::{Cost, LocalScheduler};
+use crate::queue::{Cost, LocalScheduler, QueuedJob};
 use crate::time::{Span, Time};
 
 /// The most offers that a site remembers; it forgets the oldest first.
@@ -17,15 +18,30 @@ pub const MOST_PROMISES: usize = 256;
 /// A job that was given away so often is taken wherever it comes, so that it finds a site within the rounds of its home.
 const MOST_REFUSALS: u32 = 3;
 
+/// The number that a job carries which a foreign site has let out of its queue. If it came back, it would stand there at
+/// the end: so it is taken where it comes.
+pub(super) const OUT_OF_ITS_QUEUE: u32 = 1;
+
 /// The last offers, one for each job, in the order of jobs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Promises(Vec<Promise>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Promise {
-    job: JobId,
-    at: Time,
-    cost: Cost,
+pub(super) struct Promise {
+    pub(super) queued: QueuedJob,
+    pub(super) cost: Cost,
+    /// Until when the job may come. Only a foreign site keeps its place so long.
+    pub(super) until: Time,
+}
+
+impl Promise {
+    const fn job(&self) -> JobId {
+        self.queued.job
+    }
+
+    const fn at(&self) -> Time {
+        self.queued.arrived
+    }
 }
 
 impl Promises {
@@ -34,11 +50,11 @@ impl Promises {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        self.0.len() <= MOST_PROMISES && self.0.is_sorted_by(|a, b| a.job < b.job)
+        self.0.len() <= MOST_PROMISES && self.0.is_sorted_by(|a, b| a.job() < b.job())
     }
 
     fn make(&mut self, promise: Promise) {
-        match self.0.binary_search_by_key(&promise.job, |it| it.job) {
+        match self.0.binary_search_by_key(&promise.job(), Promise::job) {
             Ok(index) => {
                 if let Some(known) = self.0.get_mut(index) {
                     *known = promise;
@@ -47,7 +63,7 @@ impl Promises {
             Err(index) => {
                 let full = self.0.len() >= MOST_PROMISES;
                 self.0.insert(index, promise);
-                let oldest = self.0.iter().enumerate().min_by_key(|(_, it)| it.at);
+                let oldest = self.0.iter().enumerate().min_by_key(|(_, it)| it.at());
                 if let Some((oldest, _)) = oldest.filter(|_| full) {
                     self.0.remove(oldest);
                 }
@@ -56,16 +72,22 @@ impl Promises {
     }
 
     fn take(&mut self, job: JobId) -> Option<Promise> {
-        let index = self.0.binary_search_by_key(&job, |it| it.job).ok()?;
+        let index = self.0.binary_search_by_key(&job, Promise::job).ok()?;
         Some(self.0.remove(index))
+    }
+
+    /// The jobs that were offered a place and may still come.
+    pub(super) fn open(&self, now: Time) -> impl Iterator<Item = QueuedJob> + '_ {
+        let open = self.0.iter().filter(move |promise| now < promise.until);
+        open.map(|promise| promise.queued)
     }
 }
 
 impl<S: LocalScheduler> Aria<S> {
     /// Remembers an offer, if the site keeps to what it offers.
-    pub(super) fn promise(&mut self, job: JobId, cost: Cost, at: Time) {
+    pub(super) fn promise(&mut self, promise: Promise) {
         if self.config.gifts == Gifts::AsOffered {
-            self.promises.make(Promise { job, at, cost });
+            self.promises.make(promise);
         }
     }
 
@@ -76,17 +98,18 @@ impl<S: LocalScheduler> Aria<S> {
         let Some(promise) = self.promises.take(job.id) else {
             return false;
         };
-        if gift.given() > MOST_REFUSALS {
+        if gift.given() > MOST_REFUSALS || gift.carried == OUT_OF_ITS_QUEUE {
             return false;
         }
         // The time until a job is done shrinks as time goes on; its lateness does not.
         let passed = match job.deadline {
-            None => cx.now() - promise.at,
+            None => cx.now() - promise.at(),
             Some(_) => Span::ZERO,
         };
         let offered =
             i128::from(promise.cost.as_micros()).saturating_sub(i128::from(passed.as_micros()));
         let grace = i128::from(self.config.window.as_micros());
-        i128::from(self.price(job, cx).as_micros()) > offered.saturating_add(grace)
+        i128::from(self.price(job, Offered::IsBehind, cx).as_micros())
+            > offered.saturating_add(grace)
     }
 }

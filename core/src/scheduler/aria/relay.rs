@@ -1,6 +1,8 @@
 //! Floods: a node answers the origin with an offer, and passes the flood on to a few neighbours.
 
 use super::config::Forward;
+use super::foreign::Offered;
+use super::promises::Promise;
 use super::{Aria, Message};
 use crate::custody::Refused;
 use crate::id::{JobId, NodeId};
@@ -24,6 +26,15 @@ impl Kind {
         match self {
             Self::Request => 0,
             Self::Inform => 1,
+        }
+    }
+
+    /// For how many windows a foreign site keeps the place that it offers. An offer is taken when the window is over; the
+    /// site that has the job must then withdraw it.
+    const fn windows(self) -> u64 {
+        match self {
+            Self::Request => 2,
+            Self::Inform => 4,
         }
     }
 }
@@ -102,14 +113,18 @@ impl<S: LocalScheduler> Aria<S> {
                 why: why.words(),
             });
         } else {
-            let price = self.price(job.get(), cx);
+            let price = self.price(job.get(), Offered::Counts, cx);
             let wanted = match kind {
                 Kind::Request => true,
                 Kind::Inform => price.beats(cost, self.threshold()),
             };
             if wanted {
                 let flood = header.id;
-                self.promise(job.get().id, price, cx.now());
+                self.promise(Promise {
+                    queued: QueuedJob::arriving(job.get(), cx.now()),
+                    cost: price,
+                    until: cx.now() + self.config.window.times(kind.windows()),
+                });
                 cx.send(flood.origin, Message::Accept { flood, cost: price });
             }
         }
@@ -128,9 +143,13 @@ impl<S: LocalScheduler> Aria<S> {
     }
 
     /// The cost of a job at this site if it arrived now.
-    pub(super) fn price(&self, job: &Job, cx: &mut dyn Context<Self>) -> Cost {
+    pub(super) fn price(&self, job: &Job, offered: Offered, cx: &mut dyn Context<Self>) -> Cost {
         let queued = QueuedJob::arriving(job, cx.now());
-        offer(&self.site.local, cx.now(), &queued, self.config.lateness)
+        let lateness = self.config.lateness;
+        match self.outlook(job.id, offered, cx.now()) {
+            Some(outlook) => offer(&outlook, cx.now(), &queued, lateness),
+            None => offer(&self.site.local, cx.now(), &queued, lateness),
+        }
     }
 
     const fn reach(&self, kind: Kind) -> Reach {

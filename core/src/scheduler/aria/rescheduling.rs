@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::config::{Adverts, Taking};
+use super::foreign::Offered;
 use super::offers::{Offer, Question};
 use super::relay::Kind;
 use super::{Aria, Timer};
@@ -113,7 +114,11 @@ impl<S: LocalScheduler> Aria<S> {
         if !self.duty.takes_jobs() {
             return Some(Cost::MAX);
         }
-        present_cost(&self.site.local, now, &queued, self.config.lateness)
+        let lateness = self.config.lateness;
+        match self.outlook(job, Offered::Counts, now) {
+            Some(outlook) => present_cost(&outlook, now, &queued, lateness),
+            None => present_cost(&self.site.local, now, &queued, lateness),
+        }
     }
 
     /// Handles an offer for a job that was advertised.

@@ -1,5 +1,6 @@
 //! A job at its submitter: it floods a REQUEST, and gives the job to the site with the best offer.
 
+use super::foreign::Offered;
 use super::offers::{Offer, Offers, Question};
 use super::relay::Kind;
 use super::{Aria, Timer};
@@ -91,7 +92,7 @@ impl<S: LocalScheduler> Aria<S> {
         }
         // The submitter is a candidate like all others, but needs no messages (PROTOCOLS A2).
         if self.takes(about.job.get()) {
-            let (cost, node) = (self.price(about.job.get(), cx), self.me);
+            let (cost, node) = (self.price(about.job.get(), Offered::Counts, cx), self.me);
             offers.hear(Offer { cost, node });
         }
         let (attempt, candidates) = (about.attempt, offers.candidates());

@@ -5,7 +5,11 @@ use crate::job::{OwnJob, Seen, SiteReport, Survival};
 
 /// A node before a foreign site with one processor.
 fn mirror() -> Node {
-    let mut node = site(CONFIG, 0, Membership::default());
+    mirror_of(CONFIG)
+}
+
+fn mirror_of(config: Config) -> Node {
+    let mut node = site(config, 0, Membership::default());
     let Site {
         dimensions,
         capability,
@@ -15,7 +19,7 @@ fn mirror() -> Node {
     let local = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, 8).mirroring();
     node = Aria::new(
         id(ME),
-        CONFIG,
+        config,
         Bootstrap::Meet(vec![id(1), id(2)]),
         Site {
             dimensions,
@@ -229,11 +233,85 @@ fn a_full_mirror_takes_no_more_of_the_sites_own_jobs_and_offers_nothing() {
 fn a_job_moves_only_after_the_site_has_withdrawn_it() {
     let mut bench = Bench::withdrawing();
     assert_eq!(bench.waits(), 1);
-    let assign = Send(1, assign(job(), OWNER, 1, 1));
+    let assign = Send(1, out_of_its_queue(assign(job(), OWNER, 1, 1)));
     assert_eq!(bench.see(VANISHED), [Persist(HELD), assign]);
     assert_eq!(bench.waits(), 0);
     assert_eq!(bench.see(VANISHED), []);
     assert_eq!(bench.see(Seen::Queued), [stopped()]);
+}
+
+/// A foreign site that keeps to what it offers.
+fn reliable() -> Bench {
+    let mut bench = Bench::boot(|| {
+        mirror_of(Config {
+            gifts: Gifts::AsOffered,
+            ..CONFIG
+        })
+    });
+    assert_eq!(bench.see_site(SiteReport::Reachable), []);
+    bench
+}
+
+/// What the site asks for a job with this name.
+fn offered(bench: &mut Bench, name: u64) -> Option<i64> {
+    let did = bench.hear(1, asked(named(name)));
+    did.iter().find_map(|did| match did {
+        Send(OWNER, Message::Accept { cost, .. }) => Some(cost.as_micros() / 1_000_000),
+        _ => None,
+    })
+}
+
+fn out_of_its_queue(message: Message) -> Message {
+    match message {
+        Message::Custody(custody::Message::Give {
+            job,
+            home,
+            term,
+            payload,
+            ..
+        }) => Message::Custody(custody::Message::Give {
+            job,
+            home,
+            term,
+            carried: promises::OUT_OF_ITS_QUEUE,
+            payload,
+        }),
+        other => other,
+    }
+}
+
+#[test]
+fn a_foreign_site_offers_a_place_once_until_it_is_surely_not_taken() {
+    let mut bench = reliable();
+    assert_eq!(offered(&mut bench, 7), Some(100));
+    assert_eq!(offered(&mut bench, 8), Some(200));
+    // Job 7 is taken and waits for its grant; nothing more is heard of job 8 in two windows.
+    bench.at(5).hear(OWNER, assign(job(), OWNER, 1, 0));
+    assert_eq!(offered(bench.at(9), 11), Some(300));
+    assert_eq!(offered(bench.at(10), 12), Some(300));
+    assert_eq!(offered(bench.at(20), 13), Some(200));
+}
+
+#[test]
+fn a_job_that_is_withdrawn_is_in_the_way_of_no_other() {
+    let mut bench = Bench::withdrawing();
+    assert_eq!(offered(&mut bench, 8), Some(1094));
+}
+
+#[test]
+fn a_job_that_has_left_its_queue_is_taken_though_others_took_its_place() {
+    let gives = assign(job(), OWNER, 1, 1);
+    for (gives, answer) in [
+        (gives.clone(), Answer::NotTaken(Refused::Outdated)),
+        (out_of_its_queue(gives), Answer::Taken),
+    ] {
+        let mut bench = reliable();
+        assert_eq!(offered(&mut bench, 7), Some(100));
+        let (job, seen) = (own(1000), since(0));
+        bench.see_site(SiteReport::Own { job, seen });
+        let did = bench.hear(1, gives);
+        assert!(did.contains(&Send(1, ack(1, 1, answer))), "{did:?}");
+    }
 }
 
 #[test]
@@ -263,6 +341,9 @@ fn a_job_that_comes_back_is_queued_under_a_new_attempt() {
     let did = bench.hear(OWNER, Message::Custody(grant));
     let start = Send(OWNER, claimed(second, 1, 1, waiting(1000)));
     assert_eq!(did, [queue(second.attempt(), 606), start]);
+    // It stands at the end of the site's queue now.
+    let queued = bench.machine().site().local.waiting()[0];
+    assert_eq!(queued.arrived, Time::from_secs(6));
     // What is still said of the first attempt changes nothing.
     assert_eq!(bench.see(VANISHED), []);
     assert_eq!(bench.see(Seen::Ended(Outcome::Broke)), []);
