@@ -5,11 +5,13 @@
 mod grid;
 
 use std::fs;
+use std::process::Command;
 use std::time::Duration;
 
 use grid::{Grid, TIMES, now};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::{Value, json};
 
 #[test]
 fn a_job_runs_on_a_grid_of_two_and_its_user_is_charged() {
@@ -111,7 +113,7 @@ fn a_job_of_a_lost_agent_is_ended_at_its_lease_and_then_runs_elsewhere() {
         let verdict = attempts
             .flatten()
             .find_map(|attempt| fs::read_to_string(attempt.path().join("outcome")).ok());
-        verdict.map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap())
+        verdict.map(|text| serde_json::from_str::<Value>(&text).unwrap())
     };
     grid.wait("its supervisor ends it", |grid| outcome(grid).is_some());
     let verdict = outcome(&grid).unwrap();
@@ -279,4 +281,30 @@ fn nothing_runs_on_a_drained_node() {
     let job = grid.submit(0, &all, "true");
     let row = grid.end_of(0, &job);
     assert_eq!(row["phase"], "done", "{row}\n{}", grid.log(1));
+}
+
+/// A batch system signals all processes of a job, and the program may be gone before its supervisor hears of it.
+#[test]
+fn a_program_that_its_site_ends_has_not_broken() {
+    let room = tempfile::tempdir().unwrap();
+    let how = |name: &str, script: &str| {
+        let folder = room.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        let nowhere = "/dev/null";
+        let order = json!({
+            "program": {"argv": ["sh", "-c", script]}, "environment": {"PATH": "/usr/bin:/bin"}, "folder": "/",
+            "output": nowhere, "error": nowhere, "user": null, "cgroup": null, "socket": "", "clock_offset": 0, "submitter": [0, 0],
+        });
+        fs::write(folder.join("order"), order.to_string()).unwrap();
+        fs::write(folder.join("until"), u64::MAX.to_string()).unwrap();
+        let mut supervisor = Command::new(env!("CARGO_BIN_EXE_gridweave-node"));
+        let ended = supervisor.arg("begin-at-site").arg(&folder).status();
+        assert_eq!(ended.unwrap().code(), Some(1));
+        let outcome = fs::read_to_string(folder.join("outcome")).unwrap();
+        let outcome: Value = serde_json::from_str(&outcome).unwrap();
+        outcome["how"].as_str().unwrap().to_owned()
+    };
+    let ended = how("ended", "(sleep 0.05; kill -TERM $PPID) & kill -TERM $$");
+    assert_eq!(ended, "its supervisor was ended");
+    assert_eq!(how("broken", "kill -TERM $$"), "killed by SIGTERM");
 }

@@ -16,7 +16,9 @@ where
     /// Reports what was seen at the site, and returns the attempts that are gone.
     pub(super) fn see_site(&mut self) -> Vec<AttemptId> {
         let mut gone = Vec::new();
-        for report in self.parts.executor.reports() {
+        let (began, reports) = (Instant::now(), self.parts.executor.reports());
+        let count = reports.len();
+        for report in reports {
             if let SiteReport::Attempt { job, attempt, seen } = report {
                 let number = attempt;
                 let attempt = AttemptId { job, number };
@@ -26,6 +28,9 @@ where
                 }
             }
             self.feed(Event::Command(Command::Site(report)));
+        }
+        if count > 0 {
+            self.parts.metrics.reported(count, began.elapsed());
         }
         gone
     }

@@ -31,6 +31,9 @@ pub(super) const ENDED: &str = "its supervisor was ended";
 /// How often the clock is compared with the end, in case that it was set.
 const TICK: Duration = Duration::from_secs(1);
 
+/// How far apart the signals come that a batch system sends to the processes of a job.
+const TOGETHER: Duration = Duration::from_millis(200);
+
 /// How long the agent may take to note an outcome, until it is written through to the disk.
 const NOTING: Duration = Duration::from_millis(500);
 
@@ -140,7 +143,10 @@ impl Supervisor {
         let mut deadline = self.deadline(until);
         loop {
             if let Some(end) = reap(program)? {
-                return Ok(end);
+                return Ok(match end.0 == Kind::Broke && self.is_ended_too()? {
+                    true => (Kind::Broke, ENDED.to_owned()),
+                    false => end,
+                });
             }
             if self.now() >= until || Instant::now() >= deadline {
                 // It may have been extended in the meantime.
@@ -183,6 +189,22 @@ impl Supervisor {
                 }
             }
         }
+    }
+
+    /// Whether this process is told to end, too: a batch system signals all processes of a job, and the program may be
+    /// gone first. Then it did not break, it was ended.
+    fn is_ended_too(&self) -> io::Result<bool> {
+        let until = Instant::now() + TOGETHER;
+        // An agent on this computer ends its attempts otherwise.
+        while self.order.socket.as_os_str().is_empty() && Instant::now() < until {
+            while let Some(signal) = self.signals.read_signal()? {
+                if let Ok(Signal::SIGTERM | Signal::SIGINT) = (signal.ssi_signo as i32).try_into() {
+                    return Ok(true);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(false)
     }
 
     /// The same end by a clock that is never set.

@@ -35,6 +35,9 @@ struct SiteFigures {
     /// What this program does with the answers.
     mirror_seconds: f64,
     jobs: usize,
+    /// What the scheduler was told of the site, and how long it took to take it in.
+    reports: usize,
+    report_seconds: f64,
     /// Jobs that started, and for which there were two forecasts: ours, and the batch system's.
     forecasts: u64,
     /// The sums of their errors in seconds, either way.
@@ -159,6 +162,13 @@ impl Metrics {
         site.mirror_seconds += took.as_secs_f64();
     }
 
+    /// The scheduler took in so many reports of what was seen there.
+    pub fn reported(&self, reports: usize, took: Duration) {
+        let mut site = self.site();
+        site.reports = site.reports.saturating_add(reports);
+        site.report_seconds += took.as_secs_f64();
+    }
+
     /// A job started there so many seconds before this node's forecast, and before the site's own.
     pub fn forecast(&self, own: f64, theirs: Option<f64>) {
         let Some(theirs) = theirs else {
@@ -182,6 +192,8 @@ impl Metrics {
             ("site_poll_seconds_total", "counter", site.poll_seconds),
             ("site_mirror_seconds_total", "counter", site.mirror_seconds),
             ("site_jobs", "gauge", site.jobs as f64),
+            ("site_reports_total", "counter", site.reports as f64),
+            ("site_report_seconds_total", "counter", site.report_seconds),
             ("site_forecasts_total", "counter", site.forecasts as f64),
             ("site_forecast_error_seconds_total", "counter", own),
             ("site_own_forecast_error_seconds_total", "counter", theirs),

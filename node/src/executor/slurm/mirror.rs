@@ -10,6 +10,7 @@ use gridweave_core::queue::{Change, LocalScheduler, Policy, QueuedJob, SiteQueue
 use gridweave_core::resource::Speed;
 use gridweave_core::time::{Span, Time};
 
+use super::habits::{Habits, steady};
 use super::listing::{Listed, State};
 use super::shape::Shape;
 
@@ -22,9 +23,17 @@ const MOST: usize = 100_000;
 /// The longest queue for which forecasts are compared with starts: the work grows with its square.
 const COMPARED: usize = 256;
 
-/// The jobs of the site's own users, as they were reported last.
+/// By how much a job of the site's own users that passes one of the grid is said to have come before that: an attempt is
+/// submitted a moment after it came, and Slurm tells whole seconds.
+const BEFORE: Span = Span::from_secs(30);
+
+/// The jobs of the site's own users.
 #[derive(Default)]
-pub(super) struct Mirror(BTreeMap<JobId, (OwnJob, Seen)>);
+pub(super) struct Mirror {
+    /// As they were reported last.
+    told: BTreeMap<JobId, (OwnJob, Seen)>,
+    habits: Habits,
+}
 
 /// A name that no job of the grid has: those have fewer digits. An id alone is used again by a controller that forgot it.
 fn name_of(listed: &Listed) -> JobId {
@@ -53,10 +62,25 @@ impl Mirror {
         &mut self,
         listing: &[Listed],
         shape: &Shape,
+        at: Time,
         owns: impl Fn(&Listed) -> bool,
     ) -> Vec<SiteReport> {
         let mut order: Vec<&Listed> = listing.iter().filter(|job| is_in(job, shape)).collect();
         order.sort_by_key(|listed| (std::cmp::Reverse(listed.priority), listed.submitted));
+        let theirs = order.iter().filter(|listed| !owns(listed));
+        let theirs = theirs.map(|listed| (name_of(listed), *listed));
+        self.habits.note(theirs, at);
+        // From the last to the first: when the first of those of the grid came that stand behind.
+        let mut behind = Time::MAX;
+        let mut passing = BTreeMap::new();
+        for listed in order.iter().rev() {
+            if listed.state != State::Waiting {
+            } else if owns(listed) {
+                behind = behind.min(listed.submitted);
+            } else if behind < listed.submitted {
+                passing.insert(name_of(listed), behind - BEFORE);
+            }
+        }
         let mut now = BTreeMap::new();
         let mut reports = Vec::new();
         for listed in order {
@@ -68,23 +92,34 @@ impl Mirror {
             if owns(listed) || now.len() >= MOST {
                 continue;
             }
-            let own = OwnJob {
-                id: name_of(listed),
+            let id = name_of(listed);
+            let mut own = OwnJob {
+                id,
                 processors: listed.processors,
-                estimate: length(listed, shape),
-                submitted: listed.submitted,
+                estimate: self.expected(listed, shape, at),
+                submitted: passing.get(&id).copied().unwrap_or(listed.submitted),
             };
-            if self.0.get(&own.id) != Some(&(own, seen)) {
+            if let Some((before, _)) = self.told.get(&id) {
+                own.estimate = steady(before.estimate, own.estimate);
+                own.submitted = own.submitted.min(before.submitted);
+            }
+            if self.told.get(&id) != Some(&(own, seen)) {
                 reports.push(SiteReport::Own { job: own, seen });
             }
             now.insert(own.id, (own, seen));
         }
-        let gone = self.0.iter().filter(|(name, _)| !now.contains_key(name));
+        let gone = self.told.iter();
+        let gone = gone.filter(|(name, _)| !now.contains_key(name));
         let seen = Seen::Vanished;
         let gone = gone.map(|(_, (job, _))| SiteReport::Own { job: *job, seen });
         let reports = gone.chain(reports).collect();
-        self.0 = now;
+        self.told = now;
         reports
+    }
+
+    /// How long a job of the site's own users is expected to run.
+    pub(super) fn expected(&self, listed: &Listed, shape: &Shape, now: Time) -> Span {
+        self.habits.expected(listed, length(listed, shape), now)
     }
 }
 
@@ -110,8 +145,7 @@ pub(super) struct Started {
 pub(super) struct Forecasts(BTreeMap<JobId, Forecast>);
 
 impl Forecasts {
-    /// Notes forecasts for jobs that are new, and returns jobs that have started. `estimate` is for jobs of which this node
-    /// knows more than their time limits.
+    /// Notes forecasts for jobs that are new, and returns jobs that have started. `estimate` says how long a job runs.
     ///
     /// Slurm's own forecast comes some seconds after a job: the first that it gives counts, with ours of that moment.
     pub(super) fn note(
@@ -119,7 +153,7 @@ impl Forecasts {
         listing: &[Listed],
         shape: &Shape,
         now: Time,
-        estimate: impl Fn(&Listed) -> Option<Span>,
+        estimate: impl Fn(&Listed) -> Span,
     ) -> Vec<Started> {
         let here = || listing.iter().filter(|listed| is_in(listed, shape));
         let mut started = Vec::new();
@@ -176,7 +210,7 @@ fn queue<'a>(
     all: impl Iterator<Item = &'a Listed>,
     shape: &Shape,
     now: Time,
-    estimate: impl Fn(&Listed) -> Option<Span>,
+    estimate: impl Fn(&Listed) -> Span,
 ) -> SiteQueue {
     let queue = SiteQueue::new(Policy::FirstCome, Speed::BASELINE, MOST);
     let mut queue = queue.with_processors(shape.processors).mirroring();
@@ -186,10 +220,7 @@ fn queue<'a>(
     let job = |listed: &Listed, arrived| QueuedJob {
         processors: listed.processors,
         arrived,
-        ..QueuedJob::new(
-            name_of(listed),
-            estimate(listed).unwrap_or_else(|| length(listed, shape)),
-        )
+        ..QueuedJob::new(name_of(listed), estimate(listed))
     };
     for listed in all.filter(|listed| listed.state == State::Running) {
         if let Some(start) = listed.start {

@@ -17,6 +17,7 @@
 mod begin;
 mod command;
 mod fate;
+mod habits;
 mod listing;
 mod mirror;
 mod script;

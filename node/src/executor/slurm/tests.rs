@@ -164,7 +164,8 @@ fn the_mirror_reports_what_is_new_in_the_order_of_the_site() {
     let shape = shape();
     let owns = |listed: &Listed| listed.name.starts_with("gw-");
     let mut listing = parse(LISTING, "7f");
-    let reports = mirror.report(&listing, &shape, owns);
+    let now = t(1_795_050_572);
+    let reports = mirror.report(&listing, &shape, now, owns);
     let (first, seen) = own(&reports[0]);
     assert_eq!((first.processors.get(), seen), (4, Seen::Queued));
     assert_eq!(first.estimate, Span::from_secs(300));
@@ -173,15 +174,93 @@ fn the_mirror_reports_what_is_new_in_the_order_of_the_site() {
         2,
         "held jobs, jobs that end, and ours are left out"
     );
-    assert!(mirror.report(&listing, &shape, owns).is_empty());
+    assert!(mirror.report(&listing, &shape, now, owns).is_empty());
     // One starts; an id is given to another job; one is gone.
     listing[0].state = Stands::Running;
     listing[1].submitted = t(1_795_060_000);
-    let reports = mirror.report(&listing, &shape, owns);
+    let reports = mirror.report(&listing, &shape, now, owns);
     let seen: Vec<Seen> = reports.iter().map(|report| own(report).1).collect();
     let at = t(1_795_050_571);
     assert_eq!(seen, [Seen::Vanished, Seen::Started { at }, Seen::Queued]);
-    assert_eq!(mirror.report(&[], &shape, owns).len(), 2);
+    assert_eq!(mirror.report(&[], &shape, now, owns).len(), 2);
+}
+
+fn of(user: &str, id: u32, state: Stands, start: Option<Time>) -> Listed {
+    Listed {
+        id: id.to_string(),
+        state,
+        partition: "main".to_owned(),
+        processors: 1.try_into().unwrap(),
+        limit: Some(Span::from_secs(3600)),
+        submitted: t(100),
+        start,
+        priority: 1000,
+        user: user.to_owned(),
+        name: "one".to_owned(),
+    }
+}
+
+#[test]
+fn a_job_is_expected_to_take_what_the_last_ones_of_its_user_took() {
+    let mut mirror = Mirror::default();
+    let shape = shape();
+    let mut estimates = |listing: &[Listed], at| -> Vec<u64> {
+        let reports = mirror.report(listing, &shape, t(at), |_| false);
+        let told = reports.iter().map(own);
+        let there = told.filter(|(_, seen)| *seen != Seen::Vanished);
+        there
+            .map(|(job, _)| job.estimate.as_micros() / 1_000_000)
+            .collect()
+    };
+    let runs = |id, at| of("ada", id, Stands::Running, Some(t(at)));
+    let waits = [
+        of("ada", 8, Stands::Waiting, None),
+        of("ben", 9, Stands::Waiting, None),
+    ];
+    assert_eq!(
+        estimates(&[&[runs(1, 100)][..], &waits].concat(), 200),
+        [3600; 3]
+    );
+    // Ada's job took 400 s. Nothing is known of Ben.
+    assert_eq!(estimates(&waits, 500), [400]);
+    // A little more is not worth a report.
+    assert_eq!(
+        estimates(&[&[runs(2, 500)][..], &waits].concat(), 600),
+        [400]
+    );
+    assert!(estimates(&waits, 1000).is_empty());
+    // One that runs on and on takes twice as long, and never longer than its limit.
+    let long = [of("ada", 3, Stands::Running, Some(t(1000)))];
+    assert_eq!(estimates(&long, 1001), [425]);
+    assert!(estimates(&long, 1424).is_empty());
+    assert_eq!(estimates(&long, 1425), [850]);
+    let [mut short] = long;
+    short.limit = Some(Span::from_secs(600));
+    assert_eq!(estimates(&[short], 1425), [600]);
+}
+
+#[test]
+fn a_job_of_the_sites_own_that_passes_those_of_the_grid_is_told_to_have_come_before_them() {
+    let mut mirror = Mirror::default();
+    let waits = |id, priority, submitted| Listed {
+        submitted: t(submitted),
+        priority,
+        ..of("ada", id, Stands::Waiting, None)
+    };
+    let came = |mirror: &mut Mirror, listing: &[Listed]| -> Vec<u64> {
+        let owns = |listed: &Listed| listed.priority == 500;
+        let reports = mirror.report(listing, &shape(), t(500), owns);
+        let told = reports.iter().map(own);
+        let there = told.filter(|(_, seen)| *seen != Seen::Vanished);
+        there
+            .map(|(job, _)| job.submitted.as_micros() / 1_000_000)
+            .collect()
+    };
+    let grid = [waits(1, 500, 200), waits(2, 500, 300)];
+    let all = [&grid[..], &[waits(3, 400, 400), waits(4, 1000, 400)]].concat();
+    assert_eq!(came(&mut mirror, &all), [170, 400]);
+    // When that job of the grid is gone, the others stand as before.
+    assert!(came(&mut mirror, &all[1..]).is_empty());
 }
 
 #[test]
@@ -191,13 +270,14 @@ fn a_forecast_takes_the_order_of_slurm_and_is_compared_with_the_start() {
         ..shape()
     };
     let mut forecasts = Forecasts::default();
+    let limit_of = |listed: &Listed| listed.limit.unwrap_or(Span::from_secs(3600));
     let mut listing = parse(LISTING, "7f");
     let now = t(1_795_050_512);
-    assert!(forecasts.note(&listing, &shape, now, |_| None).is_empty());
+    assert!(forecasts.note(&listing, &shape, now, limit_of).is_empty());
     // Two of four processors are busy for a minute, and then the job wants all.
     listing[0].state = Stands::Running;
     listing[0].start = Some(t(1_795_050_580));
-    let started = forecasts.note(&listing, &shape, now, |_| None);
+    let started = forecasts.note(&listing, &shape, now, limit_of);
     let [one] = &started[..] else {
         panic!("one has started: {started:?}");
     };

@@ -381,9 +381,9 @@ impl Worker {
             (listed.user == *user).then(|| script::attempt_of(&listed.name, node))?
         };
         let shape = &self.about.shape;
-        let reports = self
-            .mirror
-            .report(listing, shape, |listed| attempt(listed).is_some());
+        let now = wall(self.about.clock_offset);
+        let is_of_grid = |listed: &Listed| attempt(listed).is_some();
+        let reports = self.mirror.report(listing, shape, now, is_of_grid);
         let mut state = self.shared.lock();
         let lengths: BTreeMap<AttemptId, _> = state
             .known
@@ -392,8 +392,12 @@ impl Worker {
             .collect();
         state.reports.extend(reports);
         drop(state);
-        let now = wall(self.about.clock_offset);
-        let length = |listed: &Listed| lengths.get(&attempt(listed)?).copied();
+        let length = |listed: &Listed| {
+            let known = attempt(listed).and_then(|attempt| lengths.get(&attempt));
+            known
+                .copied()
+                .unwrap_or_else(|| self.mirror.expected(listed, shape, now))
+        };
         for started in self.forecasts.note(listing, shape, now, length) {
             self.about.metrics.forecast(
                 error(started.forecast.own, started.start),
