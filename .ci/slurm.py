@@ -31,17 +31,22 @@ JobCompType=jobcomp/{jobcomp}
 JobCompLoc={d}/jobcomp.txt
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
-NodeName={name}n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={node_port} CPUs={slots} RealMemory=1000
+NodeName={name}n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={node_port} CPUs={slots} RealMemory=4000
 PartitionName=main Nodes=ALL Default=YES State=UP MaxTime=1:00:00
 """
 
+# Jobs with a higher --nice wait for all others; equals are first come first served.
+PRIORITIES = """PriorityType=priority/multifactor
+PriorityWeightPartition=1000
+"""
 
-def wait(what, is_so, limit=60):
+
+def wait(what, is_so, limit=60, pause=0.05):
     until = time.time() + limit
     while not is_so():
         if time.time() > until:
             raise RuntimeError(f"not in time: {what}")
-        time.sleep(0.05)
+        time.sleep(pause)
 
 
 def missing():
