@@ -1,9 +1,10 @@
 //! Free processors of one machine over time.
 
 use gridweave_core::schedule::availability::{Availability, Booking};
-use gridweave_core::time::{Interval, Span, Time};
+use gridweave_core::time::{Span, Time};
 
 use crate::raw::{self, Out, Room, fill};
+use crate::schedule::interval;
 use crate::status::{Fault, guarded, gw_status};
 use crate::table::{self, Kept};
 
@@ -46,13 +47,6 @@ pub struct gw_booking {
 
 impl Kept for Availability {
     const KIND: u8 = 1;
-}
-
-fn interval(start: u64, end: u64) -> Result<Interval, Fault> {
-    Ok(Interval::new(
-        Time::from_micros(start),
-        Time::from_micros(end),
-    )?)
 }
 
 /// Makes the plan of a machine with so many processors, all free from time 0 on. Free it with `gw_availability_free`.

@@ -172,23 +172,22 @@ pub extern "C" fn gw_queue_free(queue: gw_queue) -> gw_status {
     guarded(|| table::remove::<BackfillQueue>(queue.id))
 }
 
-/// What is done with a job that comes.
-#[derive(Clone, Copy)]
-enum Come {
-    Waits,
-    Starts,
-    Runs,
-}
-
-fn come(id: u64, job: &gw_waiting, how: Come) -> Result<(), Fault> {
-    table::with(id, |queue: &mut BackfillQueue| {
-        let job = waiting(job, queue.pool().dimensions())?;
-        match how {
-            Come::Waits => queue.push(job)?,
-            Come::Starts => queue.start_migrant(&job)?,
-            Come::Runs => queue.resume(&job)?,
-        }
-        Ok(())
+/// Copies a job of the caller, and lets the queue do something with it.
+///
+/// # Safety
+/// As [`raw::read`].
+unsafe fn with_job<E: Into<Fault>>(
+    queue: gw_queue,
+    job: *const gw_waiting,
+    size: usize,
+    take: impl FnOnce(&mut BackfillQueue, Waiting) -> Result<(), E>,
+) -> Result<(), Fault> {
+    raw::same_size::<gw_waiting>(size)?;
+    // SAFETY: the caller of this function says so.
+    let job = unsafe { raw::read(job) }?;
+    table::with(queue.id, |queue: &mut BackfillQueue| {
+        let job = waiting(&job, queue.pool().dimensions())?;
+        take(queue, job).map_err(Into::into)
     })
 }
 
@@ -202,12 +201,8 @@ pub unsafe extern "C" fn gw_queue_push(
     job: *const gw_waiting,
     size: usize,
 ) -> gw_status {
-    guarded(|| {
-        raw::same_size::<gw_waiting>(size)?;
-        // SAFETY: the caller says that there is a job.
-        let job = unsafe { raw::read(job) }?;
-        come(queue.id, &job, Come::Waits)
-    })
+    // SAFETY: the caller says that there is a job.
+    guarded(|| unsafe { with_job(queue, job, size, BackfillQueue::push) })
 }
 
 /// Starts a job that waited elsewhere, if it can start here at once and may pass those that wait.
@@ -220,12 +215,8 @@ pub unsafe extern "C" fn gw_queue_start_migrant(
     job: *const gw_waiting,
     size: usize,
 ) -> gw_status {
-    guarded(|| {
-        raw::same_size::<gw_waiting>(size)?;
-        // SAFETY: the caller says that there is a job.
-        let job = unsafe { raw::read(job) }?;
-        come(queue.id, &job, Come::Starts)
-    })
+    // SAFETY: the caller says that there is a job.
+    guarded(|| unsafe { with_job(queue, job, size, |queue, job| queue.start_migrant(&job)) })
 }
 
 /// Takes a job that runs already: it went on while the program restarted. It passes no job.
@@ -238,12 +229,8 @@ pub unsafe extern "C" fn gw_queue_resume(
     job: *const gw_waiting,
     size: usize,
 ) -> gw_status {
-    guarded(|| {
-        raw::same_size::<gw_waiting>(size)?;
-        // SAFETY: the caller says that there is a job.
-        let job = unsafe { raw::read(job) }?;
-        come(queue.id, &job, Come::Runs)
-    })
+    // SAFETY: the caller says that there is a job.
+    guarded(|| unsafe { with_job(queue, job, size, |queue, job| queue.resume(&job)) })
 }
 
 /// Starts one waiting job, if one may start now, and tells which. Call it until it returns GW_NONE. `discipline` is

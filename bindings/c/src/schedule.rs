@@ -69,14 +69,17 @@ impl From<gw_attempt> for Attempt {
     }
 }
 
+pub(crate) fn interval(start: u64, end: u64) -> Result<Interval, Fault> {
+    Ok(Interval::new(
+        Time::from_micros(start),
+        Time::from_micros(end),
+    )?)
+}
+
 impl gw_interval {
     /// The same for the core, which has no interval that ends before it begins.
     pub(crate) fn checked(self) -> Result<Interval, Fault> {
-        let (start, end) = (self.start, self.end);
-        Ok(Interval::new(
-            Time::from_micros(start),
-            Time::from_micros(end),
-        )?)
+        interval(self.start, self.end)
     }
 }
 
