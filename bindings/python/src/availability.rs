@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
-use crate::times::{Each, Reals, count, in_row, interval, length, same_length, seconds, time};
+use crate::times::{Each, Reals, count, in_row, interval, length, rows, seconds, time};
 
 /// How many processors of a machine are free over time: what backfilling schedulers plan with.
 ///
@@ -48,8 +48,29 @@ impl Availability {
         Interval::starting(start, lasting).map_err(refused)
     }
 
-    fn take(&mut self, interval: Interval, size: u32) -> Result<(), Failure> {
-        self.0.reserve(interval, size).map_err(refused)
+    fn take(&mut self, interval: Interval, size: f64) -> Result<(Interval, u32), Failure> {
+        let size = count(size)?;
+        self.0.reserve(interval, size).map_err(refused)?;
+        Ok((interval, size))
+    }
+
+    /// Takes processors for each row, or for none of them if one is refused.
+    fn take_all(
+        &mut self,
+        rows: impl Iterator<Item = [f64; 3]>,
+        take: impl Fn(&mut Self, [f64; 3]) -> Result<(Interval, u32), Failure>,
+    ) -> Result<Vec<(Interval, u32)>, Failure> {
+        let mut taken = Vec::new();
+        for (row, numbers) in rows.enumerate() {
+            match take(self, numbers) {
+                Ok(interval) => taken.push(interval),
+                Err(failure) => {
+                    self.undo(&taken);
+                    return Err(in_row(row)(failure));
+                }
+            }
+        }
+        Ok(taken)
     }
 
     /// Gives back what was just taken, the last first.
@@ -140,18 +161,15 @@ impl Availability {
         lengths: Each<'py>,
         after: Each<'py>,
     ) -> Result<Bound<'py, PyArray1<f64>>, Failure> {
-        let counts = counts.as_array();
-        same_length(lengths.suits(counts.len()) && after.suits(counts.len()))?;
-        let mut starts = Vec::with_capacity(counts.len());
-        for (row, size) in counts.iter().enumerate() {
-            let (Some(lasting), Some(from)) = (lengths.at(row), after.at(row)) else {
-                break;
-            };
-            starts.push(seconds(
-                self.fit(*size, lasting, from).map_err(in_row(row))?.start(),
-            ));
-        }
-        Ok(PyArray1::from_vec(py, starts))
+        let starts = rows(&counts, &lengths, &after)?.enumerate();
+        let starts = starts.map(|(row, [size, lasting, from])| {
+            let fit = self.fit(size, lasting, from).map_err(in_row(row))?;
+            Ok(seconds(fit.start()))
+        });
+        Ok(PyArray1::from_vec(
+            py,
+            starts.collect::<Result<_, Failure>>()?,
+        ))
     }
 
     /// Gives each of many jobs, one after the other, its earliest fit, reserves that, and returns the starts: the plan of
@@ -165,26 +183,11 @@ impl Availability {
         lengths: Each<'py>,
         after: Each<'py>,
     ) -> Result<Bound<'py, PyArray1<f64>>, Failure> {
-        let counts = counts.as_array();
-        same_length(lengths.suits(counts.len()) && after.suits(counts.len()))?;
-        let mut taken = Vec::with_capacity(counts.len());
-        for (row, size) in counts.iter().enumerate() {
-            let (Some(lasting), Some(from)) = (lengths.at(row), after.at(row)) else {
-                break;
-            };
-            let placed = self.fit(*size, lasting, from).and_then(|interval| {
-                let size = count(*size)?;
-                self.take(interval, size)?;
-                Ok((interval, size))
-            });
-            match placed {
-                Ok(placed) => taken.push(placed),
-                Err(failure) => {
-                    self.undo(&taken);
-                    return Err(in_row(row)(failure));
-                }
-            }
-        }
+        let jobs = rows(&counts, &lengths, &after)?;
+        let taken = self.take_all(jobs, |own, [size, lasting, from]| {
+            let interval = own.fit(size, lasting, from)?;
+            own.take(interval, size)
+        })?;
         let starts = taken.iter().map(|(interval, _)| seconds(interval.start()));
         Ok(PyArray1::from_vec(py, starts.collect()))
     }
@@ -192,7 +195,8 @@ impl Availability {
     /// Takes `count` processors for `length` seconds from `start` on.
     #[pyo3(signature = (start, length, count))]
     fn reserve(&mut self, start: f64, length: f64, count: f64) -> Result<(), Failure> {
-        self.take(interval(start, length)?, crate::times::count(count)?)
+        self.take(interval(start, length)?, count)?;
+        Ok(())
     }
 
     /// Takes processors for many jobs, for all of them or for none.
@@ -204,26 +208,10 @@ impl Availability {
         lengths: Each<'_>,
         counts: Each<'_>,
     ) -> Result<(), Failure> {
-        let starts = starts.as_array();
-        same_length(lengths.suits(starts.len()) && counts.suits(starts.len()))?;
-        let mut taken = Vec::with_capacity(starts.len());
-        for (row, start) in starts.iter().enumerate() {
-            let (Some(lasting), Some(size)) = (lengths.at(row), counts.at(row)) else {
-                break;
-            };
-            let reserved = interval(*start, lasting).and_then(|interval| {
-                let size = count(size)?;
-                self.take(interval, size)?;
-                Ok((interval, size))
-            });
-            match reserved {
-                Ok(reserved) => taken.push(reserved),
-                Err(failure) => {
-                    self.undo(&taken);
-                    return Err(in_row(row)(failure));
-                }
-            }
-        }
+        let jobs = rows(&starts, &lengths, &counts)?;
+        self.take_all(jobs, |own, [start, lasting, size]| {
+            own.take(interval(start, lasting)?, size)
+        })?;
         Ok(())
     }
 
@@ -249,18 +237,14 @@ impl Availability {
         lengths: Each<'py>,
         counts: Each<'py>,
     ) -> Result<Bound<'py, PyArray1<f64>>, Failure> {
-        let starts = starts.as_array();
-        same_length(lengths.suits(starts.len()) && counts.suits(starts.len()))?;
-        let mut bookings = Vec::with_capacity(starts.len());
-        for (row, start) in starts.iter().enumerate() {
-            let (Some(lasting), Some(size)) = (lengths.at(row), counts.at(row)) else {
-                break;
-            };
-            bookings.push(Booking {
-                interval: interval(*start, lasting).map_err(in_row(row))?,
+        let bookings = rows(&starts, &lengths, &counts)?.enumerate();
+        let bookings = bookings.map(|(row, [start, lasting, size])| {
+            Ok(Booking {
+                interval: interval(start, lasting).map_err(in_row(row))?,
                 count: count(size).map_err(in_row(row))?,
-            });
-        }
+            })
+        });
+        let mut bookings: Vec<Booking> = bookings.collect::<Result<_, Failure>>()?;
         self.0.compress(time("now", now)?, &mut bookings);
         let starts = bookings
             .iter()

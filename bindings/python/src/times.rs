@@ -55,14 +55,14 @@ pub(crate) enum Each<'py> {
 
 impl Each<'_> {
     /// The number for this row; `None` if there is none.
-    pub(crate) fn at(&self, row: usize) -> Option<f64> {
+    fn at(&self, row: usize) -> Option<f64> {
         match self {
             Self::Same(number) => Some(*number),
             Self::Rows(rows) => rows.as_array().get(row).copied(),
         }
     }
 
-    pub(crate) fn suits(&self, rows: usize) -> bool {
+    fn suits(&self, rows: usize) -> bool {
         match self {
             Self::Same(_) => true,
             Self::Rows(array) => array.as_array().len() == rows,
@@ -70,14 +70,20 @@ impl Each<'_> {
     }
 }
 
-/// Refuses columns of different lengths.
-pub(crate) fn same_length(suit: bool) -> Result<(), Failure> {
-    match suit {
-        true => Ok(()),
-        false => Err(Failure::value(
+/// The rows of three columns. Columns of different lengths are refused.
+pub(crate) fn rows(
+    first: &Reals<'_>,
+    second: &Each<'_>,
+    third: &Each<'_>,
+) -> Result<impl Iterator<Item = [f64; 3]>, Failure> {
+    let first = first.as_array();
+    if !second.suits(first.len()) || !third.suits(first.len()) {
+        return Err(Failure::value(
             "the arrays have different lengths; give one value for each row",
-        )),
+        ));
     }
+    let rows = first.into_iter().enumerate();
+    Ok(rows.map_while(|(row, number)| Some([*number, second.at(row)?, third.at(row)?])))
 }
 
 /// An error about a row of arrays.
