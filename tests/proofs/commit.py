@@ -8,6 +8,7 @@ message is a step of its own, so that a crash may come between any two. A messag
 time, any number of times, or never.
 """
 
+import clocks
 from logic import And, If, Implies, Max, Min, Not, Or, Theory
 
 NONE = -1  # No permission; every time is zero or later.
@@ -147,40 +148,19 @@ def theory(skew=True):
     ]
 
     def init(s):
-        facts = [
+        return And(
             s.forall(("Node",), lambda n: And(s.clock(n) == 0, s.top(n) == 0)),
             s.forall(("Node", "Attempt"), lambda n, a: And(s.perm(n, a) == NONE, s.cperm(a, n) == NONE, s.sent(a, n) == NONE)),
-        ]
-        for name, (*domain, result) in T.vars.items():
-            if result == "Bool":
-                facts.append(s.forall(tuple(domain), lambda *xs, name=name: Not(getattr(s, name)(*xs))))
-        return And(*facts)
+            T.nothing_holds(s),
+        )
 
     T.init = init
-    T.messages = {
-        "prepare": lambda s, a, n: s.m_prepare(a, n),
-        "prepared": lambda s, n, a: s.m_prepared(n, a),
-        "commit": lambda s, a, n: s.m_commit(a, n),
-        "committed": lambda s, n, a: s.m_committed(n, a),
-        "release": lambda s, c, n, j, k: s.m_release(c, n, j, k),
-        "released": lambda s, n, j, k: s.m_released(n, j, k),
-        "abort": lambda s, c, n, a: s.m_abort(c, n, a),
-        "ended": lambda s, n, a: s.m_ended(n, a),
-        "done": lambda s, n, a: s.m_done(n, a),
-        "extend": lambda s, n, a, u: s.m_extend(n, a, u),
-        "permit": lambda s, a, n, u: u <= s.sent(a, n),
-    }
+    T.messages = T.sent() | {"permit": lambda s, a, n, u: u <= s.sent(a, n)}
     action = T.action
 
     # ------------------------------------------------------------------ time
 
-    @action()
-    def time_passes(s, t):
-        """Clocks go on. The host of a program has stopped it when its time is over."""
-        clock = t.havoc("clock")
-        t.assume(s.forall(("Node",), lambda n: clock(n) >= s.clock(n)))
-        t.assume(s.forall(("Node", "Node"), lambda n, m: clock(n) <= clock(m) + s.skew()))
-        t.assume(s.forall(("Node", "Attempt"), lambda n, a: Implies(s.prog(n, a), clock(n) <= s.stops(n, a))))
+    action()(clocks.time_passes)
 
     # ----------------------------------------------------------- coordinator
 
@@ -671,9 +651,7 @@ def theory(skew=True):
         return Not(s.hasty(a))
 
     # What carries it. First clocks and participants.
-    @inv("Node", "Node")
-    def clocks_agree(s, n, m):
-        return And(s.clock(n) <= s.clock(m) + s.skew(), s.clock(n) >= 0)
+    inv("Node", "Node")(clocks.clocks_agree)
 
     @inv("Node", "Attempt")
     def a_seat_is_in_order(s, n, a):

@@ -4,7 +4,9 @@ The code is core/src/custody. Jobs do not touch each other, so there is one job 
 of the home and a number of moves; a claim is a number that a node uses for one taking only.
 """
 
-from logic import And, If, Implies, Max, Not, Or, Theory
+import clocks
+import custody_home as home
+from logic import And, If, Implies, Max, Not, Or, Theory, at_most_one
 
 NONE = -1
 
@@ -17,20 +19,8 @@ def theory():
     T.static = {"home": ("Node",), "lease": ("Int",), "skew": ("Int",)}
     T.vars = {
         "clock": ("Node", "Int"),
-        # The home. `open`: no node has the job; `giving`: a node is asked; `kept`: a node has it; `leaving`: cancelled;
-        # `over`: the outcome is on disk. `given` says that the disk names the node that is or was asked.
-        "open": ("Bool",),
-        "giving": ("Bool",),
-        "kept": ("Bool",),
-        "leaving": ("Bool",),
-        "over": ("Bool",),
-        "given": ("Bool",),
-        "attempt": ("Int",),
+        **home.STATE,
         "moves": ("Int",),
-        "holder": ("Node",),
-        "claim": ("Int",),
-        "until": ("Int",),
-        "outcome": ("Int",),
         # The holder that the record of a cancellation names. One to which the job moved since is known in memory alone.
         "c_moves": ("Int",),
         "c_holder": ("Node",),
@@ -62,11 +52,9 @@ def theory():
         "g_node": ("Int", "Int", "Node"),
         "g_claim": ("Int", "Int", "Int"),
         "g_until": ("Int", "Int", "Int"),
-        "told": ("Int", "Bool"),
-        "accepted": ("Bool",),
-        "was_done": ("Bool",),
+        **home.GHOSTS,
     }
-    T.ghosts = {"granted", "g_node", "g_claim", "g_until", "told", "accepted", "was_done"}
+    T.ghosts = {"granted", "g_node", "g_claim", "g_until", *home.GHOSTS}
     T.bugs = {
         "LeaseWithoutSkew": "a home takes a lease for ended that has ended by its own clock alone",
         "LeaseNotWatched": "a node starts a job though its lease is over",
@@ -86,72 +74,40 @@ def theory():
         "FreshTerm": "a holder that takes a job back reports a term that no other node knows",
     }
     keeps = T.keeps
-    home = lambda s: s.home()
-
-    def lapsed(s, until):
-        """A lease is over by every clock."""
-        return until + (s.skew() if keeps("LeaseWithoutSkew") else 0) < s.clock(home(s))
 
     T.axioms = [lambda s: And(s.lease() >= 0, s.skew() >= 0)]
 
     def init(s):
-        facts = [s.forall(("Node",), lambda n: And(s.clock(n) == 0, s.last(n) == 0, s.ends(n) == NONE)), s.attempt() == 0, s.moves() == 0, s.claim() == 0]
-        for name, (*domain, result) in T.vars.items():
-            if result == "Bool":
-                facts.append(s.forall(tuple(domain), lambda *xs, name=name: Not(getattr(s, name)(*xs))) if domain else Not(getattr(s, name)()))
-        return And(*facts)
+        return And(
+            s.forall(("Node",), lambda n: And(s.clock(n) == 0, s.last(n) == 0, s.ends(n) == NONE)),
+            s.attempt() == 0,
+            s.moves() == 0,
+            s.claim() == 0,
+            T.nothing_holds(s),
+        )
 
     T.init = init
-    T.messages = {
-        "give": lambda s, n, at, mv: s.m_give(n, at, mv),
-        "report": lambda s, n, at, mv, cl: s.m_report(n, at, mv, cl),
-        "ended": lambda s, n, at, mv, cl: s.m_ended(n, at, mv, cl),
-        "done": lambda s, n, at, mv, cl: s.m_done(n, at, mv, cl),
-        "grant": lambda s, n, at, mv, cl, u: s.m_grant(n, at, mv, cl, u),
-        "withdraw": lambda s, n, at, mv, cl: s.m_withdraw(n, at, mv, cl),
-    }
+    T.messages = T.sent()
     action = T.action
 
-    @action()
-    def time_passes(s, t):
-        """Clocks go on. The host of a program has stopped it when its time is over."""
-        clock = t.havoc("clock")
-        t.assume(s.forall(("Node",), lambda n: clock(n) >= s.clock(n)))
-        t.assume(s.forall(("Node", "Node"), lambda n, m: clock(n) <= clock(m) + s.skew()))
-        t.assume(s.forall(("Node",), lambda n: Implies(s.prog(n), clock(n) <= s.stops(n))))
+    action()(clocks.time_passes)
 
     # ------------------------------------------------------------------ home
 
-    def settle(t, phase):
-        for name in ("open", "giving", "kept", "leaving", "over"):
-            t.put(name, (), name == phase)
-
-    @action()
-    def accept(s, t):
-        """The home answers for the job: on disk before the user is told. It does so once."""
-        t.assume(Not(s.accepted()))
-        t.need(And(Not(s.open()), Not(s.giving()), Not(s.kept()), Not(s.leaving()), Not(s.over())))
-        settle(t, "open")
-        t.put("given", (), False)
-        t.put("attempt", (), 0)
-        t.put("accepted", (), True)
+    action()(home.accept)
 
     @action("Node")
     def choose(s, t, n):
         """A node is chosen, under the next attempt: on disk before it is asked."""
         t.need(Or(s.open(), s.giving()))
-        settle(t, "giving")
+        home.settle(t, "giving")
         t.put("given", (), True)
         t.put("attempt", (), s.attempt() + 1)
         t.put("moves", (), 0)
         t.put("holder", (), n)
         t.put("claim", (), 0)
 
-    @action()
-    def pause(s, t):
-        """The node that was asked does not take the job, as far as is known."""
-        t.need(s.giving())
-        settle(t, "open")
+    action()(home.pause)
 
     @action("Node")
     def ask(s, t, n):
@@ -168,20 +124,20 @@ def theory():
         second = And(s.kept(), s.attempt() == at, mv == s.moves()) if not keeps("AnyClaimCounts") else False
         t.need(Or(first, again, moved, second))
         t.need(cl > 0)
-        settle(t, "kept")
+        home.settle(t, "kept")
         t.put("given", (), True)
         t.put("attempt", (), at)
         t.put("moves", (), mv)
         t.put("holder", (), n)
         t.put("claim", (), cl)
         # Nothing that is granted is forgotten: the lease of the earlier holder counts as well.
-        t.put("until", (), If(s.kept(), s.until(), s.clock(home(s))))
+        t.put("until", (), If(s.kept(), s.until(), s.clock(s.home())))
 
     @action("Node", "Int")
     def grant(s, t, n, u):
         """The holder may have the job until `u`."""
         t.need(And(s.kept(), s.holder() == n, s.claim() > 0))
-        t.need(And(u >= 0, u <= s.clock(home(s)) + s.lease()))
+        t.need(And(u >= 0, u <= s.clock(s.home()) + s.lease()))
         at, mv = s.attempt(), s.moves()
         t.put("until", (), Max(s.until(), u))
         t.sends("grant", n, at, mv, s.claim(), u)
@@ -190,14 +146,7 @@ def theory():
         t.put("g_claim", (at, mv), s.claim())
         t.put("granted", (at, mv), True)
 
-    @action()
-    def place_again(s, t):
-        """The lease is over by every clock: another node is sought."""
-        t.need(s.kept())
-        if keeps("PlacedAtOnce"):
-            t.need(lapsed(s, s.until()))
-        settle(t, "open")
-        t.put("given", (), False)
+    action()(home.place_again)
 
     def of_present(s, n, at, mv, cl):
         """A claim is of the present holder, as far as it is known."""
@@ -211,13 +160,13 @@ def theory():
         t.need(And(Or(s.kept(), s.giving()), s.holder() == n, s.attempt() == at))
         if keeps("OldEndBelieved"):
             t.need(of_present(s, n, at, mv, cl))
-        settle(t, "open")
+        home.settle(t, "open")
         t.put("given", (), False)
 
     @action()
     def cancel(s, t):
         t.need(s.kept())
-        settle(t, "leaving")
+        home.settle(t, "leaving")
         t.put("c_moves", (), s.moves())
         t.put("c_holder", (), s.holder())
         t.put("c_claim", (), s.claim())
@@ -242,15 +191,15 @@ def theory():
         t.put("moves", (), mv)
         t.put("holder", (), n)
         t.put("claim", (), cl)
-        t.put("until", (), s.clock(home(s)))
+        t.put("until", (), s.clock(s.home()))
 
     @action("Int")
     def close(s, t, k):
         """The job has an outcome, other than done, and no node can run it: on disk before it is told."""
         t.need(And(Or(s.open(), s.giving(), s.kept(), s.leaving()), k > 0))
         if keeps("ClosedWhileHeld"):
-            t.need(Implies(Or(s.kept(), s.leaving()), lapsed(s, s.until())))
-        settle(t, "over")
+            t.need(Implies(Or(s.kept(), s.leaving()), home.lapsed(s, s.until())))
+        home.settle(t, "over")
         t.put("outcome", (), k)
 
     @action("Node", "Int", "Int", "Int", "Int")
@@ -258,20 +207,17 @@ def theory():
         """The present holder says that it does not have the job any more, and the job is not placed again."""
         t.reads("ended", n, at, mv, cl)
         t.need(And(of_present(s, n, at, mv, cl), k > 0))
-        settle(t, "over")
+        home.settle(t, "over")
         t.put("outcome", (), k)
 
     @action("Node", "Int", "Int", "Int")
     def close_done(s, t, n, at, mv, cl):
         t.reads("done", n, at, mv, cl)
         t.need(of_present(s, n, at, mv, cl))
-        settle(t, "over")
+        home.settle(t, "over")
         t.put("outcome", (), 0)
 
-    @action()
-    def tell(s, t):
-        t.need(s.over())
-        t.put("told", (s.outcome(),), True)
+    action()(home.tell)
 
     # ---------------------------------------------------------------- holder
 
@@ -414,19 +360,15 @@ def theory():
         if not keeps("GivenInMemory"):
             t.put("gives", (n,), False)
         # As a home: all leases of its earlier life end within a lease from now.
-        at_home = n == home(s)
-        again = And(at_home, Or(s.giving(), s.kept(), And(s.open(), s.given())))
-        t.where("kept", lambda: again, lambda: True)
-        t.where("open", lambda: again, lambda: False)
-        t.where("giving", lambda: again, lambda: False)
-        t.where("claim", lambda: And(again, Not(s.kept())), lambda: 0)
+        again = home.resume(s, t, n)
         if not keeps("GrantInMemory"):
             t.where("claim", lambda: again, lambda: 0)
+        at_home = n == s.home()
         withdraws = And(at_home, s.leaving())
         t.where("moves", lambda: withdraws, lambda: s.c_moves())
         t.where("holder", lambda: withdraws, lambda: s.c_holder())
         t.where("claim", lambda: withdraws, lambda: s.c_claim())
-        t.where("until", lambda: Or(again, withdraws), lambda: s.clock(home(s)) + (s.lease() if keeps("NotWaitedAfterARestart") else 0))
+        t.where("until", lambda: Or(again, withdraws), lambda: s.clock(s.home()) + (s.lease() if keeps("NotWaitedAfterARestart") else 0))
         if not keeps("OutcomeInMemory"):
             t.where("open", lambda: And(at_home, s.over()), lambda: True)
             t.where("over", lambda: at_home, lambda: False)
@@ -459,52 +401,36 @@ def theory():
     def no_node_runs_the_job_after_its_lease(s, n):
         return Implies(s.prog(n), And(s.clock(n) <= s.stops(n), s.stops(n) <= s.ends(n)))
 
-    @inv(claim=True)
-    def a_job_without_an_outcome_is_on_the_disk_of_its_home(s):
-        return Implies(s.accepted(), Or(s.open(), s.giving(), s.kept(), s.leaving(), s.over()))
+    inv(claim=True)(home.a_job_without_an_outcome_is_on_the_disk_of_its_home)
 
-    @inv("Int", "Int", claim=True)
-    def one_outcome_is_told(s, k, l):
-        return Implies(And(s.told(k), s.told(l)), k == l)
+    inv("Int", "Int", claim=True)(home.one_outcome_is_told)
 
     @inv("Node", "Int", claim=True)
     def no_node_runs_a_job_whose_outcome_was_told(s, n, k):
         return Implies(s.told(k), Not(s.prog(n)))
 
-    @inv(claim=True)
-    def a_job_that_is_finished_was_done(s):
-        return Implies(s.told(0), s.was_done())
+    inv(claim=True)(home.a_job_that_is_finished_was_done)
 
     # What carries it.
-    @inv("Node", "Node")
-    def clocks_agree(s, n, m):
-        return And(s.clock(n) <= s.clock(m) + s.skew(), s.clock(n) >= 0)
+    inv("Node", "Node")(clocks.clocks_agree)
 
     @inv()
     def a_home_is_in_one_phase(s):
-        phases = [s.open(), s.giving(), s.kept(), s.leaving(), s.over()]
-        pairs = [Not(And(one, other)) for i, one in enumerate(phases) for other in phases[:i]]
         return And(
-            *pairs,
+            home.is_in_order(s),
             Implies(Or(s.giving(), s.kept()), s.given()),
             Implies(s.giving(), s.moves() == 0),
-            Implies(Or(*phases), s.accepted()),
             Implies(And(Or(s.giving(), s.open()), s.given()), And(s.moves() == 0, s.claim() == 0)),
-            s.claim() >= 0,
-            s.attempt() >= 0,
             s.moves() >= 0,
         )
 
-    @inv("Int")
-    def what_is_told_is_the_outcome(s, k):
-        return And(Implies(s.told(k), And(s.over(), s.outcome() == k)), Implies(And(s.over(), s.outcome() == 0), s.was_done()))
+    inv("Int")(home.what_is_told_is_the_outcome)
 
     @inv("Node")
     def a_holder_is_in_order(s, n):
         states = [s.waits(n), s.gives(n), s.runs(n), s.ended(n)]
-        pairs = [Not(And(one, other)) for i, one in enumerate(states) for other in states[:i]]
         return And(
-            *pairs,
+            at_most_one(*states),
             Implies(Or(*states), s.has(n)),
             Implies(s.prog(n), And(s.has(n), s.runs(n))),
             Implies(s.has(n), And(s.t_claim(n) <= s.last(n), s.t_claim(n) > 0, s.t_moves(n) >= 0)),
@@ -571,13 +497,13 @@ def theory():
             s.granted(at, mv),
             And(
                 Or(
-                    s.g_until(at, mv) + s.skew() < s.clock(home(s)),
+                    s.g_until(at, mv) + s.skew() < s.clock(s.home()),
                     gone(s, at, mv),
                     And(Or(s.kept(), s.leaving()), present, s.g_until(at, mv) <= s.until()),
                 ),
                 Or(at < s.attempt(), And(at == s.attempt(), mv <= s.moves())),
                 Implies(And(at == s.attempt(), mv == s.moves(), s.given(), Not(s.over())), present),
-                s.g_until(at, mv) <= s.clock(home(s)) + s.lease(),
+                s.g_until(at, mv) <= s.clock(s.home()) + s.lease(),
                 s.g_claim(at, mv) <= s.last(s.g_node(at, mv)),
                 s.g_claim(at, mv) > 0,
                 mv >= 0,
@@ -651,31 +577,17 @@ def theory():
         "restart": "`Custody::restore_task`, `restore_held`, `resume`, `survived`",
     }
     T.labels = {"Node": lambda i: f"node {'ABCDEF'[i]}"}
-    T.words = {
-        "clock": "the clock of {0} says {value}",
-        "skew": "clocks differ by at most {value}",
-        "lease": "a lease is {value} long",
-        "home": "the home is {value}",
+    T.words = home.WORDS | {
         "open": "the home seeks a node",
-        "giving": "the home has asked a node",
         "kept": "a node has the job, as far as its home knows",
         "leaving": "the job is cancelled, and a node may have it",
-        "over": "the job has an outcome",
-        "attempt": "the home gives the job away for the time {value}",
         "moves": "holders gave it away {value} times since",
-        "holder": "the home has noted {value}",
-        "claim": "the home has noted claim {value}",
-        "until": "the home waits until {value}",
         "accepted": "the job was accepted",
-        "has": "{0} has a record of the job",
         "waits": "the job waits at {0}",
         "gives": "{0} has given the job away",
         "runs": "{0} has noted that the job runs",
         "ended": "the job has ended at {0}",
-        "t_attempt": "{0} has attempt {value}",
         "t_moves": "{0} has it after {value} moves",
-        "t_claim": "{0} has claim {value}",
-        "ends": "the lease of {0} ends at {value}",
         "last": "the last number of {0} is {value}",
         "prog": "the program runs at {0}",
         "stops": "the host of {0} stops it at {value}",

@@ -4,6 +4,8 @@ The code is `desktop`. Of the level below, what custody.py proves is assumed, fo
 in it, and none when its outcome is told. An owner never gives a job away that it owns.
 """
 
+import clocks
+import custody_home as home
 from logic import And, If, Implies, Max, Not, Or, Theory
 
 NONE = -1
@@ -17,18 +19,8 @@ def theory():
     T.static = {"home": ("Node",), "lease": ("Int",), "skew": ("Int",)}
     T.vars = {
         "clock": ("Node", "Int"),
-        # The home, as in custody.py, without moves.
-        "open": ("Bool",),
-        "giving": ("Bool",),
-        "kept": ("Bool",),
-        "leaving": ("Bool",),
-        "over": ("Bool",),
-        "given": ("Bool",),
-        "attempt": ("Int",),
-        "holder": ("Node",),
-        "claim": ("Int",),
-        "until": ("Int",),
-        "outcome": ("Int",),
+        # The job does not move between nodes, so a home knows no more.
+        **home.STATE,
         # An owner.
         "has": ("Node", "Bool"),
         "waits": ("Node", "Bool"),
@@ -58,11 +50,9 @@ def theory():
         "g_node": ("Int", "Node"),
         "g_claim": ("Int", "Int"),
         "g_until": ("Int", "Int"),
-        "told": ("Int", "Bool"),
-        "accepted": ("Bool",),
-        "was_done": ("Bool",),
+        **home.GHOSTS,
     }
-    T.ghosts = {"granted", "g_node", "g_claim", "g_until", "told", "accepted", "was_done"}
+    T.ghosts = {"granted", "g_node", "g_claim", "g_until", *home.GHOSTS}
     T.bugs = {
         "Unbounded": "an owner grants the job for longer than its own lease",
         "EndedTooSoon": "an owner tells that the job has ended before it has an outcome below",
@@ -74,60 +64,36 @@ def theory():
         "FailedWhileHeld": "a home tells that a job has failed though a node may still run it",
     }
     keeps = T.keeps
-    home = lambda s: s.home()
-
-    def lapsed(s, until):
-        return until + (s.skew() if keeps("LeaseWithoutSkew") else 0) < s.clock(home(s))
 
     T.axioms = [lambda s: And(s.lease() >= 0, s.skew() >= 0)]
 
     def init(s):
-        facts = [s.forall(("Node",), lambda n: And(s.clock(n) == 0, s.last(n) == 0, s.ends(n) == NONE)), s.attempt() == 0, s.claim() == 0]
-        for name, (*domain, result) in T.vars.items():
-            if result == "Bool":
-                facts.append(s.forall(tuple(domain), lambda *xs, name=name: Not(getattr(s, name)(*xs))) if domain else Not(getattr(s, name)()))
-        facts.append(s.forall(("Node", "Int"), lambda n, at: s.bound(n, at) == NONE))
-        return And(*facts)
+        return And(
+            s.forall(("Node",), lambda n: And(s.clock(n) == 0, s.last(n) == 0, s.ends(n) == NONE)),
+            s.attempt() == 0,
+            s.claim() == 0,
+            T.nothing_holds(s),
+            s.forall(("Node", "Int"), lambda n, at: s.bound(n, at) == NONE),
+        )
 
     T.init = init
-    T.messages = {
-        kind: lambda s, *args, kind=kind: getattr(s, f"m_{kind}")(*args) for kind in ("give", "report", "ended", "done", "grant", "withdraw")
-    }
+    T.messages = T.sent()
     action = T.action
 
-    @action()
-    def time_passes(s, t):
-        clock = t.havoc("clock")
-        t.assume(s.forall(("Node",), lambda n: clock(n) >= s.clock(n)))
-        t.assume(s.forall(("Node", "Node"), lambda n, m: clock(n) <= clock(m) + s.skew()))
-        t.assume(s.forall(("Node", "Node", "Int"), lambda r, n, at: Implies(s.prog(r, n, at), clock(r) <= s.stops(r, n, at))))
+    action()(clocks.time_passes)
 
-    def settle(t, phase):
-        for name in ("open", "giving", "kept", "leaving", "over"):
-            t.put(name, (), name == phase)
-
-    @action()
-    def accept(s, t):
-        t.assume(Not(s.accepted()))
-        t.need(And(Not(s.open()), Not(s.giving()), Not(s.kept()), Not(s.leaving()), Not(s.over())))
-        settle(t, "open")
-        t.put("given", (), False)
-        t.put("attempt", (), 0)
-        t.put("accepted", (), True)
+    action()(home.accept)
 
     @action("Node")
     def choose(s, t, n):
         t.need(Or(s.open(), s.giving()))
-        settle(t, "giving")
+        home.settle(t, "giving")
         t.put("given", (), True)
         t.put("attempt", (), s.attempt() + 1)
         t.put("holder", (), n)
         t.put("claim", (), 0)
 
-    @action()
-    def pause(s, t):
-        t.need(s.giving())
-        settle(t, "open")
+    action()(home.pause)
 
     @action("Node")
     def ask(s, t, n):
@@ -138,15 +104,15 @@ def theory():
     def admit(s, t, n, at, cl):
         t.reads("report", n, at, cl)
         t.need(And(s.holder() == n, s.attempt() == at, Or(s.giving(), And(s.kept(), s.claim() == 0)), cl > 0))
-        settle(t, "kept")
+        home.settle(t, "kept")
         t.put("given", (), True)
         t.put("claim", (), cl)
-        t.put("until", (), If(s.kept(), s.until(), s.clock(home(s))))
+        t.put("until", (), If(s.kept(), s.until(), s.clock(s.home())))
 
     @action("Node", "Int")
     def grant(s, t, n, u):
         t.need(And(s.kept(), s.holder() == n, s.claim() > 0))
-        t.need(And(u >= 0, u <= s.clock(home(s)) + s.lease()))
+        t.need(And(u >= 0, u <= s.clock(s.home()) + s.lease()))
         at = s.attempt()
         t.put("until", (), Max(s.until(), u))
         t.sends("grant", n, at, s.claim(), u)
@@ -155,13 +121,7 @@ def theory():
         t.put("g_claim", (at,), s.claim())
         t.put("granted", (at,), True)
 
-    @action()
-    def place_again(s, t):
-        t.need(s.kept())
-        if keeps("PlacedAtOnce"):
-            t.need(lapsed(s, s.until()))
-        settle(t, "open")
-        t.put("given", (), False)
+    action()(home.place_again)
 
     def of_present(s, n, at, cl):
         same = Or(s.giving(), s.claim() == 0, s.claim() == cl)
@@ -173,13 +133,13 @@ def theory():
         t.need(Or(s.kept(), s.giving()))
         if keeps("OldEndBelieved"):
             t.need(of_present(s, n, at, cl))
-        settle(t, "open")
+        home.settle(t, "open")
         t.put("given", (), False)
 
     @action()
     def cancel(s, t):
         t.need(s.kept())
-        settle(t, "leaving")
+        home.settle(t, "leaving")
 
     @action("Node")
     def withdraw(s, t, n):
@@ -189,29 +149,26 @@ def theory():
     @action("Int")
     def close(s, t, k):
         """The job has an outcome: 0 for finished, 1 for cancelled, others for failed."""
-        free = Or(s.open(), s.giving(), And(Or(s.kept(), s.leaving()), lapsed(s, s.until())))
+        free = Or(s.open(), s.giving(), And(Or(s.kept(), s.leaving()), home.lapsed(s, s.until())))
         t.need(And(free if keeps("FailedWhileHeld") else Or(s.open(), s.giving(), s.kept()), k > 0, Implies(s.leaving(), k == 1)))
-        settle(t, "over")
+        home.settle(t, "over")
         t.put("outcome", (), k)
 
     @action("Node", "Int", "Int", "Int")
     def close_after_end(s, t, n, at, cl, k):
         t.reads("ended", n, at, cl)
         t.need(And(of_present(s, n, at, cl), k > 0, Implies(s.leaving(), k == 1)))
-        settle(t, "over")
+        home.settle(t, "over")
         t.put("outcome", (), k)
 
     @action("Node", "Int", "Int")
     def close_done(s, t, n, at, cl):
         t.reads("done", n, at, cl)
         t.need(of_present(s, n, at, cl))
-        settle(t, "over")
+        home.settle(t, "over")
         t.put("outcome", (), 0)
 
-    @action()
-    def tell(s, t):
-        t.need(s.over())
-        t.put("told", (s.outcome(),), True)
+    action()(home.tell)
 
     # ----------------------------------------------------------------- owner
 
@@ -327,13 +284,8 @@ def theory():
         """A node crashed and comes back from its disk. Programs go on, or end."""
         t.put("waits", (n,), False)
         t.put("ends", (n,), NONE)
-        at_home = n == home(s)
-        again = And(at_home, Or(s.giving(), s.kept(), And(s.open(), s.given())))
-        t.where("kept", lambda: again, lambda: True)
-        t.where("open", lambda: again, lambda: False)
-        t.where("giving", lambda: again, lambda: False)
-        t.where("claim", lambda: And(again, Not(s.kept())), lambda: 0)
-        t.where("until", lambda: Or(again, And(at_home, s.leaving())), lambda: s.clock(home(s)) + s.lease())
+        again = home.resume(s, t, n)
+        t.where("until", lambda: Or(again, And(n == s.home(), s.leaving())), lambda: s.clock(s.home()) + s.lease())
 
     # ------------------------------------------------------------ invariants
 
@@ -361,43 +313,28 @@ def theory():
         granted = And(s.granted(at), s.g_node(at) == n, s.bound(n, at) <= s.g_until(at))
         return Implies(s.prog(r, n, at), And(granted, s.clock(r) <= s.stops(r, n, at), s.stops(r, n, at) <= s.bound(n, at)))
 
-    @inv(claim=True)
-    def a_job_without_an_outcome_is_on_the_disk_of_its_home(s):
-        return Implies(s.accepted(), Or(s.open(), s.giving(), s.kept(), s.leaving(), s.over()))
+    inv(claim=True)(home.a_job_without_an_outcome_is_on_the_disk_of_its_home)
 
-    @inv("Int", "Int", claim=True)
-    def one_outcome_is_told(s, k, l):
-        return Implies(And(s.told(k), s.told(l)), k == l)
+    inv("Int", "Int", claim=True)(home.one_outcome_is_told)
 
     @inv("Node", "Node", "Int", "Int", claim=True)
     def no_node_runs_a_job_that_was_told_to_be_finished_or_failed(s, r, n, at, k):
         """One that was cancelled may run for a while."""
         return Implies(And(s.told(k), k != 1), Not(s.prog(r, n, at)))
 
-    @inv(claim=True)
-    def a_job_that_is_finished_was_done(s):
-        return Implies(s.told(0), s.was_done())
+    inv(claim=True)(home.a_job_that_is_finished_was_done)
 
-    @inv("Node", "Node")
-    def clocks_agree(s, n, m):
-        return And(s.clock(n) <= s.clock(m) + s.skew(), s.clock(n) >= 0)
+    inv("Node", "Node")(clocks.clocks_agree)
 
     @inv()
     def a_home_is_in_one_phase(s):
-        phases = [s.open(), s.giving(), s.kept(), s.leaving(), s.over()]
-        pairs = [Not(And(one, other)) for i, one in enumerate(phases) for other in phases[:i]]
         return And(
-            *pairs,
+            home.is_in_order(s),
             Implies(Or(s.giving(), s.kept(), s.leaving()), s.given()),
-            Implies(Or(*phases), s.accepted()),
             Implies(And(Or(s.giving(), s.open()), s.given()), s.claim() == 0),
-            s.claim() >= 0,
-            s.attempt() >= 0,
         )
 
-    @inv("Int")
-    def what_is_told_is_the_outcome(s, k):
-        return And(Implies(s.told(k), And(s.over(), s.outcome() == k)), Implies(And(s.over(), s.outcome() == 0), s.was_done()))
+    inv("Int")(home.what_is_told_is_the_outcome)
 
     @inv("Node")
     def an_owner_is_in_order(s, n):
@@ -470,13 +407,13 @@ def theory():
             s.granted(at),
             And(
                 Or(
-                    s.g_until(at) + s.skew() < s.clock(home(s)),
+                    s.g_until(at) + s.skew() < s.clock(s.home()),
                     gone(s, at),
                     And(Or(s.kept(), s.leaving(), And(s.over(), s.outcome() == 1)), present, Or(s.over(), s.g_until(at) <= s.until())),
                 ),
                 at <= s.attempt(),
                 Implies(And(at == s.attempt(), s.given(), Not(s.over())), present),
-                s.g_until(at) <= s.clock(home(s)) + s.lease(),
+                s.g_until(at) <= s.clock(s.home()) + s.lease(),
                 s.g_claim(at) <= s.last(s.g_node(at)),
                 s.g_claim(at) > 0,
                 s.accepted(),
@@ -503,26 +440,12 @@ def theory():
         "end": "`Desktop::pass_on`, `own`: `Command::Ended` to the upper custody",
     }
     T.labels = {"Node": lambda i: f"node {'ABCDEF'[i]}"}
-    T.words = {
-        "clock": "the clock of {0} says {value}",
-        "skew": "clocks differ by at most {value}",
-        "lease": "a lease is {value} long",
-        "home": "the home is {value}",
+    T.words = home.WORDS | {
         "open": "the home seeks an owner",
-        "giving": "the home has asked a node",
         "kept": "a node owns the job, as far as its home knows",
         "leaving": "the job is cancelled, and a node may own it",
-        "over": "the job has an outcome",
-        "attempt": "the home gives the job away for the time {value}",
-        "holder": "the home has noted {value}",
-        "claim": "the home has noted claim {value}",
-        "until": "the home waits until {value}",
-        "has": "{0} has a record of the job",
         "waits": "{0} owns the job under a lease",
         "ended": "the job has ended for {0}",
-        "t_attempt": "{0} has attempt {value}",
-        "t_claim": "{0} has claim {value}",
-        "ends": "the lease of {0} ends at {value}",
     }
     T.shown = {name: lambda s, f, n: f["has"](n) for name in ("t_attempt", "t_claim")}
     T.shown |= {"ends": lambda s, f, n: f["ends"](n) >= 0}

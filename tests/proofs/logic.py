@@ -46,6 +46,10 @@ def If(condition, then, other):
     return then if condition else other
 
 
+def at_most_one(*facts):
+    return And(*[Not(And(one, other)) for index, one in enumerate(facts) for other in facts[:index]])
+
+
 def Max(one, other):
     return If(one >= other, one, other)
 
@@ -88,6 +92,16 @@ class Theory:
             return function
 
         return declare
+
+    def nothing_holds(self, s):
+        """All that is true or false is false: a part of the first state."""
+        facts = ((name, domain) for name, (*domain, result) in self.vars.items() if result == "Bool")
+        return And(*[holds(self, s, tuple(domain), lambda s, *xs, name=name: Not(getattr(s, name)(*xs))) for name, domain in facts])
+
+    def sent(self):
+        """What it takes for a message of each kind to be read: that it was sent."""
+        kinds = (name.removeprefix("m_") for name in self.vars if name.startswith("m_"))
+        return {kind: lambda s, *args, kind=kind: getattr(s, f"m_{kind}")(*args) for kind in kinds}
 
     def keeps(self, safeguard):
         """Whether a safeguard is in place, which it is unless its absence is planted."""
