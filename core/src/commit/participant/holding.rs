@@ -31,19 +31,14 @@ impl<P: Policy> Participant<P> {
                 let earliest = cx.now() + self.config.lead;
                 let fit = self.schedule.earliest_fit(earliest, interval.length());
                 let next_free = fit.ok().map(Interval::start);
-                cx.send(
-                    from,
-                    Message::Refused {
-                        attempt,
-                        reason,
-                        next_free,
-                    },
-                );
-                cx.trace(Trace::Refuses {
-                    job: attempt.job,
-                    peer: from,
-                    why: reason.words(),
-                });
+                let refused = Message::Refused {
+                    attempt,
+                    reason,
+                    next_free,
+                };
+                cx.send(from, refused);
+                let (job, peer, why) = (attempt.job, from, reason.words());
+                cx.trace(Trace::Refuses { job, peer, why });
             }
         }
     }

@@ -1,10 +1,11 @@
 //! A job at its holder, from when it is given to its end.
 
+mod moving;
+
 use alloc::vec;
-use alloc::vec::Vec;
 
 use super::message::{Answer, Claim, Ending, Place, Refused, Ruling, Standing, Term};
-use super::{Custody, Key, Message, Notice, Record, TakenBack, Timer};
+use super::{Custody, Key, Message, Notice, Record, Timer};
 use crate::id::{Epoch, JobId, NodeId};
 use crate::job::{Assignment, Job, News, Payload, Placement, Survival};
 use crate::machine::Context;
@@ -522,18 +523,26 @@ impl Custody {
         let known = self
             .held_mut(job)
             .filter(|held| held.home == from && held.term <= term);
-        let Some(held) = known else {
-            if ruling == Ruling::Withdraw {
-                // The job is not here: confirm that it is withdrawn.
-                let standing = Standing::Ended(Ending::Withdrawn);
-                let report = Message::Report {
-                    job,
-                    term,
-                    claim,
-                    standing,
-                };
-                cx.send(from, report);
+        if ruling == Ruling::Withdraw {
+            // A job that has ended stays so, and the home is told how it ended. One that is not here counts as withdrawn.
+            let ending = match known.as_ref().map(|held| held.state) {
+                Some(State::Ended(ending)) => ending,
+                _ => Ending::Withdrawn,
+            };
+            if known.is_some() {
+                self.let_go(job, cx);
             }
+            let standing = Standing::Ended(ending);
+            let report = Message::Report {
+                job,
+                term,
+                claim,
+                standing,
+            };
+            cx.send(from, report);
+            return;
+        }
+        let Some(held) = known else {
             return;
         };
         let is_mine = (held.term, held.claim) == (term, claim) || canary!(OldGrantTaken);
@@ -574,25 +583,9 @@ impl Custody {
                     _ => {}
                 }
             }
-            Ruling::Granted { .. } => {}
             Ruling::Over if is_mine || held.term < term => self.let_go(job, cx),
-            Ruling::Over => {}
-            Ruling::Withdraw => {
-                // A job that has ended stays so, and the home is told how it ended.
-                let ending = match held.state {
-                    State::Ended(ending) => ending,
-                    _ => Ending::Withdrawn,
-                };
-                let standing = Standing::Ended(ending);
-                self.let_go(job, cx);
-                let report = Message::Report {
-                    job,
-                    term,
-                    claim,
-                    standing,
-                };
-                cx.send(from, report);
-            }
+            // A ruling to withdraw was obeyed above.
+            Ruling::Granted { .. } | Ruling::Over | Ruling::Withdraw => {}
         }
     }
 
@@ -666,120 +659,5 @@ impl Custody {
         self.let_go(job, cx);
         self.counts.orphaned = self.counts.orphaned.saturating_add(1);
         Self::tell(job, News::Orphaned, cx);
-    }
-
-    /// An unreachable node takes no job: the jobs that were to go there are taken back.
-    pub(super) fn on_taker_unreachable(&mut self, node: NodeId, cx: &mut dyn Context<Self>) {
-        let given = self
-            .held
-            .iter()
-            .filter(|held| matches!(held.state, State::Giving { to, .. } if to == node));
-        for job in given.map(|held| held.job.get().id).collect::<Vec<_>>() {
-            self.take_back(job, cx);
-        }
-    }
-
-    /// Gives a job that waits here to another node. The host has taken it out of its queue. The job does not start here
-    /// before its home grants it again.
-    pub(super) fn give_away(
-        &mut self,
-        job: JobId,
-        to: NodeId,
-        carried: u32,
-        cx: &mut dyn Context<Self>,
-    ) {
-        let (now, tries) = (cx.now(), self.tries());
-        let Some(held) = self.held_mut(job).filter(|held| held.waits()) else {
-            return;
-        };
-        held.tell_released(cx);
-        held.carried = carried;
-        held.state = State::Giving { to, tries };
-        held.due = now;
-        if !canary!(GivenInMemory) {
-            Self::persist_progress(held, Progress::Given { to }, cx);
-        }
-        self.counts.moved = self.counts.moved.saturating_add(1);
-        self.attend_held(job, cx);
-    }
-
-    fn give(&mut self, job: JobId, to: NodeId, cx: &mut dyn Context<Self>) {
-        let Some(held) = self.held_mut(job) else {
-            return;
-        };
-        let Some(term) = held.term.moved() else {
-            self.let_go(job, cx);
-            return;
-        };
-        let give = Message::Give {
-            job: held.job.clone(),
-            home: held.home,
-            term,
-            carried: held.carried,
-            payload: held.payload.clone(),
-        };
-        cx.trace(Trace::Asks { job, peer: to });
-        cx.send(to, give);
-    }
-
-    /// Handles the answer of a node to which this holder gave a job.
-    pub(super) fn on_taker_answer(
-        &mut self,
-        from: NodeId,
-        job: JobId,
-        term: Term,
-        answer: Answer,
-        cx: &mut dyn Context<Self>,
-    ) {
-        let Some(held) = self.held_mut(job) else {
-            return;
-        };
-        let asked = matches!(held.state, State::Giving { to, .. } if to == from);
-        if !asked || held.term.moved() != Some(term) {
-            return;
-        }
-        match answer {
-            Answer::Taken => {
-                held.state = State::Given;
-                let forget = cx.now() + self.config.lease + self.config.max_skew;
-                self.wake_held(job, forget, cx);
-            }
-            Answer::NotTaken(why) => {
-                let (peer, why) = (from, why.words());
-                cx.trace(Trace::Refused { job, peer, why });
-                self.take_back(job, cx);
-            }
-        }
-    }
-
-    /// No node took the job, as far as this holder knows. It claims the job under the very term under which it gave the
-    /// job away: the home believes the first claim to a term.
-    fn take_back(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
-        let (now, tries) = (cx.now(), self.tries());
-        let claim = self.claim.next();
-        let renews = self.taken_back == TakenBack::Anew;
-        let Some(held) = self.held_mut(job) else {
-            return;
-        };
-        let Some(term) = held.term.moved() else {
-            self.let_go(job, cx);
-            return;
-        };
-        held.term = term;
-        if renews && !canary!(TakenBackAsBefore) {
-            held.claim = claim;
-            // It has left the queue of a foreign site, and comes to its end.
-            held.arrived = None;
-            self.claim = claim;
-        }
-        let Some(held) = self.held_mut(job) else {
-            return;
-        };
-        held.lease = None;
-        held.start = None;
-        held.state = State::Claiming { tries };
-        held.due = now;
-        Self::persist_progress(held, Progress::Here, cx);
-        self.attend_held(job, cx);
     }
 }

@@ -154,19 +154,19 @@ fn too_few(seen: &Tally, count: u32) -> Refusal {
 }
 
 impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
+    fn index_of(&self, job: JobId) -> Result<usize, usize> {
+        self.requests
+            .binary_search_by_key(&job, |request| request.job)
+    }
+
     fn request_mut(&mut self, job: JobId) -> Option<&mut Request> {
-        let index = self
-            .requests
-            .binary_search_by_key(&job, |request| request.job);
-        self.requests.get_mut(index.ok()?)
+        let index = self.index_of(job).ok()?;
+        self.requests.get_mut(index)
     }
 
     /// The request for a job, a new one if there is none.
     fn request(&mut self, job: JobId, now: Time) -> Option<&mut Request> {
-        let index = self
-            .requests
-            .binary_search_by_key(&job, |request| request.job);
-        let index = index.unwrap_or_else(|index| {
+        let index = self.index_of(job).unwrap_or_else(|index| {
             let request = Request {
                 job,
                 phase: Phase::Coordinated,
