@@ -67,6 +67,15 @@ pub enum Distance {
     Wan,
 }
 
+impl Distance {
+    fn pick<C>(self, lan: C, wan: C) -> C {
+        match self {
+            Self::Lan => lan,
+            Self::Wan => wan,
+        }
+    }
+}
+
 /// Times of the protocols. Those that are `None` are the network's: `Config::LAN` and `Config::WAN` of the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Times {
@@ -144,8 +153,11 @@ where
     /// Builds a node.
     fn build(setup: &Setup, rng: &mut dyn Rng) -> Result<Self, ConfigError>;
 
-    /// For which submitter a message asks for time, if it does.
-    fn asks_for(message: &Self::Message) -> Option<Submitter>;
+    /// For which submitter a message asks for time, if it does. With `aria` and `desktop` none does: jobs go from holder to
+    /// holder, also between organisations, and any of them may speak for a job.
+    fn asks_for(_: &Self::Message) -> Option<Submitter> {
+        None
+    }
 
     /// Whether the node drains, and has nothing left to run.
     fn is_drained(&self) -> bool;
@@ -254,10 +266,7 @@ impl Scheduler for AsapNode {
     const NAME: &'static str = "asap";
 
     fn build(setup: &Setup, _: &mut dyn Rng) -> Result<Self, ConfigError> {
-        let config = match setup.distance {
-            Distance::Lan => asap::Config::LAN,
-            Distance::Wan => asap::Config::WAN,
-        };
+        let config = setup.distance.pick(asap::Config::LAN, asap::Config::WAN);
         let times = &setup.times;
         let config = asap::Config {
             overlay: overlay(config.overlay),
@@ -298,10 +307,9 @@ impl Scheduler for CriteriaNode {
     const NAME: &'static str = "criteria";
 
     fn build(setup: &Setup, _: &mut dyn Rng) -> Result<Self, ConfigError> {
-        let config = match setup.distance {
-            Distance::Lan => criteria::Config::LAN,
-            Distance::Wan => criteria::Config::WAN,
-        };
+        let config = setup
+            .distance
+            .pick(criteria::Config::LAN, criteria::Config::WAN);
         let times = &setup.times;
         let config = criteria::Config {
             overlay: overlay(config.overlay),
@@ -346,10 +354,7 @@ impl Scheduler for AriaNode {
     const NAME: &'static str = "aria";
 
     fn build(setup: &Setup, _: &mut dyn Rng) -> Result<Self, ConfigError> {
-        let config = match setup.distance {
-            Distance::Lan => aria::Config::LAN,
-            Distance::Wan => aria::Config::WAN,
-        };
+        let config = setup.distance.pick(aria::Config::LAN, aria::Config::WAN);
         let rescheduling = config.rescheduling.map(|rescheduling| aria::Rescheduling {
             period: setup.times.improve.unwrap_or(rescheduling.period),
             threshold: setup.times.gain.unwrap_or(rescheduling.threshold),
@@ -402,11 +407,6 @@ impl Scheduler for AriaNode {
         Self::new(setup.me, config, bootstrap(setup), site)
     }
 
-    fn asks_for(_: &Self::Message) -> Option<Submitter> {
-        // Jobs go from holder to holder, also between organisations: any of them may speak for a job.
-        None
-    }
-
     fn is_drained(&self) -> bool {
         self.is_drained()
     }
@@ -435,14 +435,11 @@ impl Scheduler for DesktopNode {
         let (dimensions, capability) = equipment(setup);
         let most = dimensions.capability(&setup.most);
         let most = most.unwrap_or_else(|_| Capability::none());
-        let config = match setup.distance {
-            Distance::Lan => desktop::Config::lan(most),
-            Distance::Wan => desktop::Config::wan(most),
-        };
-        let join = match setup.introducers {
-            None => desktop::Bootstrap::Alone,
-            Some(introducers) => desktop::Bootstrap::Join(introducers),
-        };
+        let config = setup
+            .distance
+            .pick(desktop::Config::lan(most), desktop::Config::wan(most));
+        let (alone, join) = (desktop::Bootstrap::Alone, desktop::Bootstrap::Join);
+        let join = setup.introducers.map_or(alone, join);
         let cores = dimensions.iter().next().map(|(first, ..)| first);
         let equipment = Equipment {
             cores: cores.unwrap_or_else(|| unreachable!("there are three dimensions")),
@@ -451,10 +448,6 @@ impl Scheduler for DesktopNode {
             speed: Speed::BASELINE,
         };
         Self::new(setup.me, config, join, equipment, &mut rng)
-    }
-
-    fn asks_for(_: &Self::Message) -> Option<Submitter> {
-        None
     }
 
     fn is_drained(&self) -> bool {
@@ -502,11 +495,8 @@ fn dimensions() -> Dimensions {
 
 fn equipment(setup: &Setup) -> (Dimensions, Capability) {
     let dimensions = dimensions();
-    let has = [
-        u64::from(setup.cores.get()),
-        setup.memory,
-        setup.accelerators,
-    ];
+    let cores = u64::from(setup.cores.get());
+    let has = [cores, setup.memory, setup.accelerators];
     let capability = dimensions.capability(&has);
     let capability = capability.unwrap_or_else(|_| Capability::none());
     (dimensions, capability)
