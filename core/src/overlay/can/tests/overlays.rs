@@ -244,52 +244,36 @@ mod zones_tile_the_space_after_ten_thousand_changes {
             repeated_on_good_wires Good CALM Repeated,
             repeated_on_bad_wires Bad ROUGH Repeated,
         ;
-        in_three_dimensions, 3, Config::DEFAULT;
-            mixed_on_good_wires Good CALM Mixed,
-            mixed_on_bad_wires Bad ROUGH Mixed,
-            all_alike_on_good_wires Good CALM Clustered(1),
-            all_alike_on_bad_wires Bad ROUGH Clustered(1),
-            all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
-            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
-            repeated_on_good_wires Good CALM Repeated,
-            repeated_on_bad_wires Bad ROUGH Repeated,
-        ;
-        in_four_dimensions, 4, Config::DEFAULT;
-            mixed_on_good_wires Good CALM Mixed,
-            mixed_on_bad_wires Bad ROUGH Mixed,
-            all_alike_on_good_wires Good CALM Clustered(1),
-            all_alike_on_bad_wires Bad ROUGH Clustered(1),
-            all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
-            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
-            repeated_on_good_wires Good CALM Repeated,
-            repeated_on_bad_wires Bad ROUGH Repeated,
-        ;
-        in_five_dimensions, 5, Config::DEFAULT;
-            mixed_on_good_wires Good CALM Mixed,
-            mixed_on_bad_wires Bad ROUGH Mixed,
-            all_alike_on_good_wires Good CALM Clustered(1),
-            all_alike_on_bad_wires Bad ROUGH Clustered(1),
-            all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
-            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
-            repeated_on_good_wires Good CALM Repeated,
-            repeated_on_bad_wires Bad ROUGH Repeated,
-        ;
-        in_six_dimensions, 6, Config::DEFAULT;
-            mixed_on_good_wires Good CALM Mixed,
-            mixed_on_bad_wires Bad ROUGH Mixed,
-            all_alike_on_good_wires Good CALM Clustered(1),
-            all_alike_on_bad_wires Bad ROUGH Clustered(1),
-            all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
-            all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
-            repeated_on_good_wires Good CALM Repeated,
-            repeated_on_bad_wires Bad ROUGH Repeated,
-        ;
         with_lists_for_heirs_only, 4, HEIRS_ONLY;
             mixed_on_good_wires Good CALM Mixed,
             mixed_on_bad_wires Bad ROUGH Mixed,
             all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
             repeated_on_bad_wires Bad ROUGH Repeated,
         ;
+    }
+
+    macro_rules! runs_on_more_dimensions {
+        ($($dimensions:ident, $D:literal;)+) => {
+            runs! {
+                $($dimensions, $D, Config::DEFAULT;
+                    mixed_on_good_wires Good CALM Mixed,
+                    mixed_on_bad_wires Bad ROUGH Mixed,
+                    all_alike_on_good_wires Good CALM Clustered(1),
+                    all_alike_on_bad_wires Bad ROUGH Clustered(1),
+                    all_alike_in_all_but_two_on_good_wires Good CALM Clustered(2),
+                    all_alike_in_all_but_two_on_bad_wires Bad ROUGH Clustered(2),
+                    repeated_on_good_wires Good CALM Repeated,
+                    repeated_on_bad_wires Bad ROUGH Repeated,
+                ;)+
+            }
+        };
+    }
+
+    runs_on_more_dimensions! {
+        in_three_dimensions, 3;
+        in_four_dimensions, 4;
+        in_five_dimensions, 5;
+        in_six_dimensions, 6;
     }
 }
 

@@ -121,6 +121,16 @@ fn overlay(rng: &mut Xoshiro256PlusPlus, point: can::Point<3>) -> can::Message<3
     }
 }
 
+fn trail(rng: &mut Xoshiro256PlusPlus, point: can::Point<3>, hops: u16) -> Trail<3> {
+    Trail {
+        best: Merits::default(),
+        toward: (rng.below(2) == 0).then_some(point),
+        passed: rng.below(u32::MAX),
+        probes: rng.below(256) as u8,
+        hops,
+    }
+}
+
 fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
     let quest = Quest {
         asker: id(u64::from(rng.below(3))),
@@ -154,13 +164,7 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
             errand: Errand::Hunt {
                 job: Shared::new(any_job(rng)),
                 quest,
-                trail: Trail {
-                    best: Merits::default(),
-                    toward: (rng.below(2) == 0).then_some(point),
-                    passed: rng.below(u32::MAX),
-                    probes: rng.below(256) as u8,
-                    hops,
-                },
+                trail: trail(rng, point, hops),
             },
         },
         4 => Message::Search {
@@ -240,13 +244,7 @@ fn message(rng: &mut Xoshiro256PlusPlus) -> Message<3> {
             errand: Errand::Forage {
                 job: Shared::new(any_job(rng)),
                 quest,
-                trail: Trail {
-                    best: Merits::default(),
-                    toward: (rng.below(2) == 0).then_some(point),
-                    passed: rng.below(u32::MAX),
-                    probes: rng.below(256) as u8,
-                    hops,
-                },
+                trail: trail(rng, point, hops),
                 way: *rng
                     .pick(&[Way::Begins, Way::Hearsay, Way::Rendezvous, Way::Inside])
                     .unwrap(),
