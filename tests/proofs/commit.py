@@ -49,7 +49,7 @@ def theory(skew=True):
         # Its host: the program of an attempt, and when the host stops it.
         "prog": ("Node", "Attempt", "Bool"),
         "stops": ("Node", "Attempt", "Int"),
-        # A coordinator. On its disk: the latest number, the decision, ends, and who has to let go.
+        # A coordinator. On its disk: the latest number, the decision, ends, and the nodes that have to let go.
         "top": ("Node", "Int"),
         "decided": ("Attempt", "Bool"),
         "cend": ("Attempt", "Node", "Int"),

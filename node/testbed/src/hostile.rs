@@ -76,7 +76,7 @@ pub(crate) fn run(bed: &mut Bed, visits: usize, handshakes: usize) -> io::Result
     writeln!(out, "|---|---:|---:|---:|---:|---:|---:|")?;
     let mut most = 0.0_f64;
     let mut admitted_in_all = 0;
-    let alone = ("nobody, for ten seconds", 1);
+    let alone = ("no stranger, for ten seconds", 1);
     let kinds = KINDS.map(|kind| (kind, visits));
     for (kind, times) in [alone].into_iter().chain(kinds).chain([(HALF_OPEN, 1)]) {
         fs::write(format!("/proc/{process}/clear_refs"), "5")?;

@@ -163,16 +163,16 @@ impl Scene<'_> {
     /// Waits for the last word on a job, and returns it.
     fn wait_for_word(&mut self, at: usize, job: u64) -> io::Result<String> {
         self.wait("the job gets its last word", |scene| {
-            // The agent may be down.
-            let row = ask(
-                &scene.bed.node(at),
-                &json!({ "ask": "job", "job": format!("j{job}") }),
-            );
-            let phase = row
-                .ok()
-                .and_then(|row| Some(row.get("phase")?.as_str()?.to_owned()));
+            let phase = scene.phase(at, job);
             Ok(phase.filter(|phase| matches!(phase.as_str(), "done" | "failed" | "cancelled")))
         })
+    }
+
+    /// What the agent where a job was submitted says of it, unless that agent is down.
+    fn phase(&self, at: usize, job: u64) -> Option<String> {
+        let question = json!({ "ask": "job", "job": format!("j{job}") });
+        let row = ask(&self.bed.node(at), &question).ok()?;
+        Some(row.get("phase")?.as_str()?.to_owned())
     }
 
     /// Waits until a later attempt begins or the user is told the end. Returns when, in seconds since then.
@@ -184,14 +184,9 @@ impl Scene<'_> {
             if let Some((.., run)) = later {
                 return Ok(Some(seconds(run.begins.saturating_sub(since))));
             }
-            let row = ask(
-                &scene.bed.node(at),
-                &json!({ "ask": "job", "job": format!("j{job}") }),
-            );
-            let phase = row
-                .ok()
-                .and_then(|row| Some(row.get("phase")?.as_str()?.to_owned()));
-            let is_told = phase.is_some_and(|phase| matches!(phase.as_str(), "done" | "failed"));
+            let is_told = scene
+                .phase(at, job)
+                .is_some_and(|phase| matches!(phase.as_str(), "done" | "failed"));
             Ok(is_told.then(|| seconds(micros() - since)))
         })
     }

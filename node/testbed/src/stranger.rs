@@ -37,7 +37,7 @@ const GARBAGE: usize = 200;
 /// Handshakes that a stranger begins and never ends, as a kind of its own.
 pub(crate) const HALF_OPEN: &str = "half-open";
 
-/// Whom a stranger talks to, and for whom it passes.
+/// The agent that a stranger talks to, and the node for which it wants to pass.
 pub(crate) struct Target<'a> {
     pub(crate) at: SocketAddr,
     pub(crate) node: &'a str,
