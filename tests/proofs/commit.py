@@ -4,7 +4,7 @@ The code is core/src/commit; docs/reference/proofs.md has the theorem in words, 
 
 Times are whole numbers. Every node has a clock; no two clocks differ by more than `skew`. With `skew` zero this is the
 theorem without skew. A node writes before it speaks: an action that changes what is on disk is one step, and each
-message is a step of its own, so that a crash may come between any two. A message that was sent may be read at any later
+message is a step of its own, so that a crash may come between any two. A node may read a message that was sent at any later
 time, any number of times, or never.
 """
 

@@ -382,7 +382,7 @@ def possible(theory, action, scope, timeout=60_000):
 
 
 def told(theory, action, name, found):
-    """A counterexample in words: who is there, what holds before, the step, what it changes, and what breaks."""
+    """A counterexample in words: which elements there are, what holds before, the step, what it changes, and what breaks."""
     model, state, args, later, witness = found
     names = {}
     for sort, elements in state.elements.items():

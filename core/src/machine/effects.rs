@@ -37,7 +37,7 @@ use crate::trace::Trace;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EffectQueue<M: Machine> {
     pub(super) effects: VecDeque<Effect<M>>,
-    /// `None` if nobody wants them.
+    /// `None` if the host does not want them.
     pub(super) traces: Option<Vec<Trace>>,
 }
 

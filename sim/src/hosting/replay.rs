@@ -129,7 +129,7 @@ pub struct Replayed {
     pub life: Option<Life>,
 }
 
-/// The life of a job: who was asked, who refused and why, and which attempt ran where.
+/// The life of a job: which nodes were asked, which refused and why, and which attempt ran where.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Life {
     /// Its moments, in order.

@@ -96,7 +96,7 @@
 //!         }
 //!     }
 //! }
-//! // Everyone has its point, and knows the way to others'.
+//! // Each node has its point, and knows the way to the others'.
 //! for node in 0..3 {
 //!     assert_eq!(nodes[node].next_hop(&points[node]), Hop::Here);
 //! }
