@@ -76,22 +76,22 @@ pub(crate) fn run(bed: &mut Bed, visits: usize, handshakes: usize) -> io::Result
     writeln!(out, "|---|---:|---:|---:|---:|---:|---:|")?;
     let mut most = 0.0_f64;
     let mut admitted_in_all = 0;
-    let alone = ("no stranger, for ten seconds", 1);
-    let kinds = KINDS.map(|kind| (kind, visits));
-    for (kind, times) in [alone].into_iter().chain(kinds).chain([(HALF_OPEN, 1)]) {
+    // First without a stranger, to compare with.
+    let kinds = KINDS.map(|kind| (Some(kind), visits));
+    let kinds = [(None, 1)].into_iter().chain(kinds);
+    for (kind, times) in kinds.chain([(Some(HALF_OPEN), 1)]) {
         fs::write(format!("/proc/{process}/clear_refs"), "5")?;
         let (before, count) = (used(process)?, refused(bed)?);
         let mut words = Vec::new();
         let mut took = None;
         for visit in 0..times {
-            let is_alone = kind == alone.0;
-            let stranger = bed.visit_with(kind, 0, handshakes);
-            let visiting = std::thread::spawn(move || match is_alone {
-                true => {
+            let stranger = kind.map(|kind| bed.visit_with(kind, 0, handshakes));
+            let visiting = std::thread::spawn(move || match stranger {
+                Some(stranger) => stranger(),
+                None => {
                     std::thread::sleep(Duration::from_secs(10));
                     Ok(String::new())
                 }
-                false => stranger(),
             });
             if visit == 0 {
                 std::thread::sleep(Duration::from_millis(50));
@@ -105,11 +105,11 @@ pub(crate) fn run(bed: &mut Bed, visits: usize, handshakes: usize) -> io::Result
         admitted_in_all += admitted;
         most = most.max(after.0);
         let (name, times) = match kind {
-            HALF_OPEN => ("handshakes that never end".to_owned(), handshakes),
-            _ if kind == alone.0 => (kind.to_owned(), times),
-            "garbage" => ("garbage, 200 datagrams".to_owned(), times),
-            "none" => ("without a certificate".to_owned(), times),
-            _ => (format!("certificate: {kind}"), times),
+            None => ("no stranger, for ten seconds".to_owned(), times),
+            Some(HALF_OPEN) => ("handshakes that never end".to_owned(), handshakes),
+            Some("garbage") => ("garbage, 200 datagrams".to_owned(), times),
+            Some("none") => ("without a certificate".to_owned(), times),
+            Some(kind) => (format!("certificate: {kind}"), times),
         };
         writeln!(
             out,
