@@ -58,7 +58,7 @@ pub struct View<const C: usize> {
 }
 
 /// The id in the free places behind the last link.
-const NOBODY: NodeId = NodeId::new(u64::MAX);
+const UNUSED: NodeId = NodeId::new(u64::MAX);
 
 /// What a link says about the node that it leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -169,7 +169,7 @@ impl<const C: usize> View<C> {
             owner,
             limit: limit.min(u8::try_from(C).unwrap_or(u8::MAX)),
             len: 0,
-            ids: [NOBODY; C],
+            ids: [UNUSED; C],
             facts: [Facts::default(); C],
         }
     }
@@ -295,7 +295,7 @@ impl<const C: usize> View<C> {
         let link = self.at(index)?;
         self.len = self.len.saturating_sub(1);
         let end = self.len();
-        shift(&mut self.ids, index, end, NOBODY);
+        shift(&mut self.ids, index, end, UNUSED);
         shift(&mut self.facts, index, end, Facts::default());
         Some(link)
     }
@@ -417,7 +417,7 @@ impl<const C: usize> View<C> {
             smaller = smaller.wrapping_add(1);
         }
         let len = kept.wrapping_add(smaller);
-        self.put(len, NOBODY, Facts::default());
+        self.put(len, UNUSED, Facts::default());
         self.len = u8::try_from(len).unwrap_or(u8::MAX);
     }
 
@@ -496,7 +496,7 @@ impl<const C: usize> View<C> {
         Violation::unless(
             behind
                 .into_iter()
-                .all(|(id, facts)| (*id, *facts) == (NOBODY, Facts::default())),
+                .all(|(id, facts)| (*id, *facts) == (UNUSED, Facts::default())),
             "there is nothing behind the last link of a view",
         )
     }

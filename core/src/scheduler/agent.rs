@@ -368,7 +368,7 @@ impl Scheduler for AriaNode {
         };
         let (named, serves) = match &setup.admission {
             Admission::Only(named) => (named.as_slice(), Serves::Members),
-            Admission::All | Admission::Except(_) => (&[][..], Serves::Everyone),
+            Admission::All | Admission::Except(_) => (&[][..], Serves::AllUsers),
             Admission::Own => (&[][..], Serves::Members),
         };
         let mut organisations = Few::new();

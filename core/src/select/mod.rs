@@ -163,8 +163,8 @@ pub fn evaluate<O: Objective + ?Sized>(
 ) -> Result<Selection, NoSelection> {
     let mut chosen = Vec::from(chosen);
     chosen.sort_unstable();
-    let nobody = |&at: &u32| at as usize >= problem.nodes.len();
-    if chosen.iter().any(nobody) || !chosen.is_sorted_by(|a, b| a < b) {
+    let is_unknown = |&at: &u32| at as usize >= problem.nodes.len();
+    if chosen.iter().any(is_unknown) || !chosen.is_sorted_by(|a, b| a < b) {
         return Err(NoSelection::NotDistinct);
     }
     let mut tables = Tables::default();

@@ -177,7 +177,7 @@ impl Scheduler for Subject {
         match choices.below(12) {
             0 | 1 => {
                 let number = choices.below(5);
-                let kinds = [Through::Random, Through::Helper(number), Through::Nobody];
+                let kinds = [Through::Random, Through::Helper(number), Through::NoLink];
                 let through = choices.pick(kinds);
                 Message::Look { look, through }
             }

@@ -84,7 +84,7 @@ fn node(me: NodeId, config: Config, role: Role, peers: &[u64]) -> Node {
     };
     let serves = match role {
         Role::Submits => Serves::Members,
-        Role::Idle | Role::Busy(_) | Role::Foreign(_) => Serves::Everyone,
+        Role::Idle | Role::Busy(_) | Role::Foreign(_) => Serves::AllUsers,
     };
     let site = Site {
         dimensions: Dimensions::new(&[]).expect("none are not too many"),

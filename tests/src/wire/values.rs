@@ -335,7 +335,7 @@ made! {
     criteria::LookId: |fill| encoded_as(some::<u32>(fill));
     criteria::Through: |fill| match fill.variant(3) {
         0 => Self::Random,
-        1 => Self::Nobody,
+        1 => Self::NoLink,
         _ => Self::Helper(some(fill)),
     };
     criteria::Descriptors: |fill| list::<criteria::Descriptor, _>(fill, Self::MOST);

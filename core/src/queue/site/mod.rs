@@ -165,7 +165,7 @@ pub struct SiteQueue {
 /// Which jobs may start before the head of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Passing {
-    Nobody,
+    NoJob,
     /// Jobs that do not delay the head.
     Backfilled,
 }
@@ -185,7 +185,7 @@ impl SiteQueue {
             processors: NonZeroU32::MIN,
             limit,
             longest: Span::MAX,
-            passing: Passing::Nobody,
+            passing: Passing::NoJob,
             starts: Starts::Here,
             windows: Windows::none(),
             running: Vec::new(),

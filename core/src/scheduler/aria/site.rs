@@ -36,7 +36,7 @@ pub struct Membership {
 pub enum Serves {
     /// All users.
     #[default]
-    Everyone,
+    AllUsers,
     /// Only users of its own organisations.
     Members,
     /// Only users of these organisations, whether the site belongs to them or not.
@@ -51,7 +51,7 @@ impl Membership {
         let organisation = &job.submitter.organisation;
         let member = self.organisations.contains(organisation);
         let served = match &self.serves {
-            Serves::Everyone => true,
+            Serves::AllUsers => true,
             Serves::Members => member,
             Serves::Only(these) => these.get().as_slice().contains(organisation),
             Serves::Except(these) => !these.get().as_slice().contains(organisation),

@@ -441,7 +441,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         else {
             return;
         };
-        let everyone = awaited.is_empty() && !*has_missed;
+        let all_answered = awaited.is_empty() && !*has_missed;
         let (aim, from, mut offers, seen) = (*aim, *from, core::mem::take(offers), *seen);
         request.phase = Phase::Coordinated;
         cx.rng().shuffle(&mut offers);
@@ -495,8 +495,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     request.unwilling.clear();
                     None
                 }
-                Some(seen) if everyone && seen.suited < count => Some(too_few(&seen, count)),
-                Some(_) if everyone => Some(Refusal::NoStart),
+                Some(seen) if all_answered && seen.suited < count => Some(too_few(&seen, count)),
+                Some(_) if all_answered => Some(Refusal::NoStart),
                 _ => None,
             };
             self.not_found(job, refusal, cx);

@@ -209,7 +209,7 @@ impl Expedition {
             let through = if self.links_needed() {
                 self.through
             } else {
-                Through::Nobody
+                Through::NoLink
             };
             return Some((node, through, Aim::Candidate));
         }
@@ -402,7 +402,7 @@ impl<const C: usize, const L: usize, const G: usize, U: Catalogue, P: Policy>
                 let links = helper.map_or(&[][..], |(_, helper)| helper.view());
                 links.iter().cloned().collect()
             }
-            Through::Nobody => Descriptors::from_iter([]),
+            Through::NoLink => Descriptors::from_iter([]),
         };
         (self.descriptor(), self.schedule.clone(), links)
     }

@@ -59,7 +59,7 @@ pub enum Through {
     /// The links of the helper overlay with this number.
     Helper(u8),
     /// No links: only the node itself is of interest.
-    Nobody,
+    NoLink,
 }
 
 /// A submitter's name for one search for nodes.

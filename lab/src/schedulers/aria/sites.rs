@@ -93,7 +93,7 @@ impl<'a> Sites<'a> {
         let stated = stated.and_then(|kinds| kinds.stated.get(site.get() as usize));
         let serves = match stated.map(|stated| &stated.attributes().admission) {
             None if self.rules().serves == ServesName::Members => Serves::Members,
-            None | Some(Admission::All) => Serves::Everyone,
+            None | Some(Admission::All) => Serves::AllUsers,
             Some(Admission::Own) => Serves::Members,
             Some(Admission::Only(these)) => Serves::Only(Shared::new(these.clone())),
             Some(Admission::Except(these)) => Serves::Except(Shared::new(these.clone())),

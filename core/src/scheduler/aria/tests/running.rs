@@ -57,7 +57,7 @@ fn a_site_serves_only_the_users_that_its_membership_allows() {
         job.scope = scope;
         job
     };
-    let (open, closed) = (ours(Serves::Everyone), ours(Serves::Members));
+    let (open, closed) = (ours(Serves::AllUsers), ours(Serves::Members));
     let answers =
         |membership: &Membership, organisation, scope| membership.allows(&by(organisation, scope));
     assert!(answers(&open, 3, Scope::Organisation) && answers(&open, 4, Scope::Grid));

@@ -2,7 +2,7 @@
 
 use super::*;
 use Did::{Persist, Send};
-use Through::{Nobody, Random};
+use Through::{NoLink, Random};
 
 /// The question to a node, in the search with this number.
 fn ask(node: u64, number: u32, through: Through) -> Did {
@@ -24,9 +24,9 @@ fn basic_exploration_goes_breadth_first_and_asks_for_links_only_while_it_needs_t
         [ask(4, 1, Random), ask(5, 1, Random)]
     );
     // With 8 enough nodes are known. The node that was named first is asked first.
-    assert_eq!(bench.hear(5, seen(1, 5, &[], &[8])), [ask(6, 1, Nobody)]);
-    assert_eq!(bench.hear(4, seen(1, 4, &[], &[])), [ask(7, 1, Nobody)]);
-    assert_eq!(bench.hear(7, seen(1, 7, &[], &[])), [ask(8, 1, Nobody)]);
+    assert_eq!(bench.hear(5, seen(1, 5, &[], &[8])), [ask(6, 1, NoLink)]);
+    assert_eq!(bench.hear(4, seen(1, 4, &[], &[])), [ask(7, 1, NoLink)]);
+    assert_eq!(bench.hear(7, seen(1, 7, &[], &[])), [ask(8, 1, NoLink)]);
     // Enough nodes are found or asked.
     assert_eq!(bench.hear(8, seen(1, 8, &[], &[])), []);
     let one = attempt(1, 1);
@@ -67,8 +67,8 @@ fn remote_nodes_are_searched_breadth_first_along_their_helper() {
     let through = Through::Helper(3);
     assert_eq!(did, [Persist(OF_JOB), ask(1, 1, through)]);
     bench.hears(1, seen(1, 1, &[], &[9, 5]), [ask(9, 1, through)]);
-    assert_eq!(bench.hear(9, seen(1, 9, &[], &[2])), [ask(5, 1, Nobody)]);
-    assert_eq!(bench.hear(5, seen(1, 5, &[], &[])), [ask(2, 1, Nobody)]);
+    assert_eq!(bench.hear(9, seen(1, 9, &[], &[2])), [ask(5, 1, NoLink)]);
+    assert_eq!(bench.hear(5, seen(1, 5, &[], &[])), [ask(2, 1, NoLink)]);
     assert_eq!(
         bench.hear(2, seen(1, 2, &[], &[])),
         [1, 9].map(|node| Send(node, prepare(attempt(1, 1), 60)))
@@ -181,14 +181,14 @@ fn iterations_begin_at_different_nodes_of_the_view_and_then_at_links_of_a_guide(
     };
     let mut bench = Bench::meeting(config, &[1, 2]);
     let did = bench.obey(Command::submit(wanting(1, NEVER)));
-    assert_eq!(did, [Persist(OF_JOB), ask(1, 1, Nobody)]);
-    assert_eq!(bench.hear(1, seen(1, 1, &[], &[])), [ask(2, 2, Nobody)]);
+    assert_eq!(did, [Persist(OF_JOB), ask(1, 1, NoLink)]);
+    assert_eq!(bench.hear(1, seen(1, 1, &[], &[])), [ask(2, 2, NoLink)]);
     // The view is used up: its first node is the guide, to a node where no iteration has begun.
     assert_eq!(bench.hear(2, seen(2, 2, &[], &[])), [ask(1, 3, Random)]);
-    bench.hears(1, seen(3, 1, &[], &[2, 1, 8, 9]), [ask(8, 3, Nobody)]);
+    bench.hears(1, seen(3, 1, &[], &[2, 1, 8, 9]), [ask(8, 3, NoLink)]);
     assert_eq!(bench.hear(8, seen(3, 8, &[], &[])), [ask(1, 4, Random)]);
     // If the guide has no such link, the iteration begins at the guide.
-    assert_eq!(bench.hear(1, seen(4, 1, &[], &[2, 8])), [ask(1, 4, Nobody)]);
+    assert_eq!(bench.hear(1, seen(4, 1, &[], &[2, 8])), [ask(1, 4, NoLink)]);
     assert_eq!(
         bench.hear(1, seen(4, 1, &[], &[])),
         given_up(Refusal::NotAcceptable)
@@ -200,7 +200,7 @@ fn a_search_goes_on_without_silent_and_unreachable_nodes() {
     let (mut bench, _) = Bench::searching(CONFIG, 2, Criterion::Soonest);
     bench.hear(1, seen(1, 1, &[], &[4, 5, 6]));
     // 4 is silent, 5 is unreachable.
-    assert_eq!(bench.at(1).unreachable(5), [ask(6, 1, Nobody)]);
+    assert_eq!(bench.at(1).unreachable(5), [ask(6, 1, NoLink)]);
     assert_eq!(bench.hear(6, seen(1, 6, &[], &[])), []);
     assert_eq!(bench.due(Timer::Due), Some(second(2)));
     // There are too few nodes, so 6 is asked for random links, for the first time.
@@ -232,10 +232,10 @@ fn parallel_iterations_have_their_own_questions() {
         ..CONFIG
     };
     let (mut bench, did) = Bench::searching(config, 1, NEVER);
-    assert_eq!(did, [Persist(OF_JOB), ask(1, 1, Nobody), ask(2, 2, Nobody)]);
+    assert_eq!(did, [Persist(OF_JOB), ask(1, 1, NoLink), ask(2, 2, NoLink)]);
     // An answer counts only for the iteration that asked.
     assert_eq!(bench.hear(1, seen(2, 1, &[], &[])), []);
-    assert_eq!(bench.hear(2, seen(2, 2, &[], &[])), [ask(3, 3, Nobody)]);
+    assert_eq!(bench.hear(2, seen(2, 2, &[], &[])), [ask(3, 3, NoLink)]);
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[])), []);
     assert_eq!(
         bench.hear(3, seen(3, 3, &[], &[])),

@@ -5,7 +5,7 @@ use crate::admission::{Admission, Attributes, Organisations, Stated};
 use crate::id::OrganisationId;
 use crate::resource::{Capability, Dimensions, Kind};
 use Did::Send;
-use Through::{Nobody, Random};
+use Through::{NoLink, Random};
 
 /// A node with a job for two nodes; 1 is asked.
 fn asking() -> Bench {
@@ -70,7 +70,7 @@ fn answers_without_a_question_change_nothing() {
 fn only_the_first_answer_of_each_node_counts() {
     let mut bench = asking();
     let did = bench.hear(1, seen(1, 1, &[], &[4, 5, 6]));
-    assert_eq!(did, [4, 5].map(|node| Send(node, look(1, Nobody))));
+    assert_eq!(did, [4, 5].map(|node| Send(node, look(1, NoLink))));
     let before = bench.machine().clone();
     assert_eq!(bench.hear(1, seen(1, 1, &[], &[7, 8])), []);
     assert_eq!(*bench.machine(), before);
@@ -214,7 +214,7 @@ fn many_questions_are_answered_and_leave_no_state() {
     for number in 0..1000 {
         let through = match number % 4 {
             0 => Random,
-            1 => Nobody,
+            1 => NoLink,
             2 => Through::Helper(0),
             _ => Through::Helper(u8::MAX),
         };

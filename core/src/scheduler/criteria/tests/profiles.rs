@@ -44,7 +44,7 @@ fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
         ids
     };
     assert_eq!(links(bench.hear(9, look(1, Through::Random))), [1, 4]);
-    assert!(links(bench.hear(9, look(2, Through::Nobody))).is_empty());
+    assert!(links(bench.hear(9, look(2, Through::NoLink))).is_empty());
     assert!(links(bench.hear(9, look(3, Through::Helper(9)))).is_empty());
     // A helper overlay has no links before its first exchange.
     assert!(links(bench.hear(9, look(4, Through::Helper(0)))).is_empty());

@@ -68,7 +68,7 @@ mod wire {
             prepare(attempt(1, 1), 60),
             look(u32::MAX, Through::Random),
             look(0, Through::Helper(u8::MAX)),
-            look(1, Through::Nobody),
+            look(1, Through::NoLink),
             seen(1, 4, &[busy(0, 60), busy(120, 180)], &[1, 2, 3]),
             seen(1, 4, &[], &[]),
         ] {
