@@ -11,6 +11,9 @@ use super::listing::{Listed, State};
 /// The most users that are remembered; one that was not seen to end a job for longest is forgotten first.
 const MOST: usize = 10_000;
 
+/// If the site was silent for longer, ends in between are too uncertain to learn from.
+const SILENT: Span = Span::from_secs(600);
+
 /// The last job of a user counts for this part of what is expected of the next one.
 const PART: u64 = 4;
 
@@ -19,6 +22,8 @@ const PART: u64 = 4;
 pub(super) struct Habits {
     /// Jobs that ran at the last poll: their users, and when they started.
     running: BTreeMap<JobId, (String, Time)>,
+    /// When that was.
+    polled: Time,
     users: BTreeMap<String, Habit>,
 }
 
@@ -41,11 +46,11 @@ impl Habits {
             }
         }
         for (name, (user, start)) in std::mem::take(&mut self.running) {
-            if !still.contains_key(&name) {
+            if !still.contains_key(&name) && now <= self.polled + SILENT {
                 self.learn(user, now - start, now);
             }
         }
-        self.running = still;
+        (self.running, self.polled) = (still, now);
     }
 
     fn learn(&mut self, user: String, took: Span, at: Time) {

@@ -237,6 +237,9 @@ fn a_job_is_expected_to_take_what_the_last_ones_of_its_user_took() {
     let [mut short] = long;
     short.limit = Some(Span::from_secs(600));
     assert_eq!(estimates(&[short], 1425), [600]);
+    // The site was silent for a day: when the job ended in it is not known.
+    assert_eq!(estimates(&waits[1..], 90_000), [3600]);
+    assert_eq!(estimates(&waits[..1], 90_001), [425]);
 }
 
 #[test]
