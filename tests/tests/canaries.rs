@@ -219,7 +219,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (GivenInMemory, Steps, 1),
     (OldGrantTaken, Steps, 1),
     (RoundsNotCounted, Torture(Criteria, &[Outcome]), 20),
-    (OfferBeyondTheHorizon, Torture(Asap, &[Outcome]), 400),
+    (OfferBeyondTheHorizon, Torture(Asap, &[Outcome]), 2000),
     (SilenceWaitedFor, Torture(Criteria, &[Bounded, Outcome]), 20),
     (DrainedTooSoon, Torture(Asap, &[Drained]), 400),
     (EveryNodeSuits, Torture(Asap, &[Admitted]), 20),
@@ -234,7 +234,7 @@ const TABLE: &[(Canary, By, u64)] = &[
     (VanishedNotNoted, Torture(Aria, &[Outcome]), 20),
     (
         OldAttemptReported,
-        Torture(Aria, &[NoRerun, OneExecution, TrueWord]),
+        Torture(Aria, &[NoRerun, OneExecution, State, TrueWord]),
         4000,
     ),
     (
