@@ -170,7 +170,7 @@ where
 
     fn status(&self) -> Answer {
         let identity = &self.parts.identity;
-        let machine = self.host.machine();
+        let (machine, running) = (self.host.machine(), self.parts.executor.running());
         Answer::ok(json!({
             "node": identity.node.to_string(),
             "name": identity.name,
@@ -178,9 +178,10 @@ where
             "scheduler": S::NAME,
             "time": seconds(self.now),
             "neighbours": machine.map_or(0, Scheduler::neighbours),
-            "running": self.parts.executor.running(),
+            "running": running,
             "unfinished": self.jobs.len(),
-            "drained": machine.is_some_and(Scheduler::is_drained),
+            // A site takes a while to stop what it was told to.
+            "drained": running == 0 && machine.is_some_and(Scheduler::is_drained),
             "records": self.host.records().len(),
             "site": self.parts.executor.site(),
         }))
