@@ -523,32 +523,31 @@ impl Custody {
         let known = self
             .held_mut(job)
             .filter(|held| held.home == from && held.term <= term);
-        if ruling == Ruling::Withdraw {
-            // A job that has ended stays so, and the home is told how it ended. One that is not here counts as withdrawn.
-            let ending = match known.as_ref().map(|held| held.state) {
-                Some(State::Ended(ending)) => ending,
-                _ => Ending::Withdrawn,
-            };
-            if known.is_some() {
-                self.let_go(job, cx);
+        let is_mine =
+            |held: &Held| (held.term, held.claim) == (term, claim) || canary!(OldGrantTaken);
+        match (ruling, known) {
+            (Ruling::Withdraw, known) => {
+                // A job that has ended stays so, and the home is told how. One that is not here counts as withdrawn.
+                let ending = match known.as_ref().map(|held| held.state) {
+                    Some(State::Ended(ending)) => ending,
+                    _ => Ending::Withdrawn,
+                };
+                if known.is_some() {
+                    self.let_go(job, cx);
+                }
+                let standing = Standing::Ended(ending);
+                let report = Message::Report {
+                    job,
+                    term,
+                    claim,
+                    standing,
+                };
+                cx.send(from, report);
             }
-            let standing = Standing::Ended(ending);
-            let report = Message::Report {
-                job,
-                term,
-                claim,
-                standing,
-            };
-            cx.send(from, report);
-            return;
-        }
-        let Some(held) = known else {
-            return;
-        };
-        let is_mine = (held.term, held.claim) == (term, claim) || canary!(OldGrantTaken);
-        match ruling {
             // A grant that comes late or again, or that is for another claim, grants nothing.
-            Ruling::Granted { until } if is_mine && Some(until) > held.lease.max(Some(now)) => {
+            (Ruling::Granted { until }, Some(held))
+                if is_mine(held) && Some(until) > held.lease.max(Some(now)) =>
+            {
                 let lease = until.min(longest);
                 held.lease = Some(lease);
                 // A grant for less than a lease is renewed in time, too.
@@ -583,9 +582,10 @@ impl Custody {
                     _ => {}
                 }
             }
-            Ruling::Over if is_mine || held.term < term => self.let_go(job, cx),
-            // A ruling to withdraw was obeyed above.
-            Ruling::Granted { .. } | Ruling::Over | Ruling::Withdraw => {}
+            (Ruling::Over, Some(held)) if is_mine(held) || held.term < term => {
+                self.let_go(job, cx);
+            }
+            (Ruling::Granted { .. } | Ruling::Over, _) => {}
         }
     }
 
