@@ -1,5 +1,6 @@
 //! A site that this node does not own: its scheduler queues and starts jobs, and the host reports what it sees there.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Aria;
@@ -112,12 +113,12 @@ impl<S: LocalScheduler> Aria<S> {
         placed.is_sorted_by(|a, b| a.job < b.job) && placed.iter().all(has)
     }
 
-    /// The queue of a foreign site when all is done that is under way: jobs that are withdrawn are gone, and jobs that were
-    /// taken or, if those count, offered a place are there. That takes seconds there, in which other jobs are advertised;
-    /// what they would find is this. The job that is asked about is left as it is. `None` if the site is this node's own.
-    pub(super) fn outlook(&self, asked: JobId, offered: Offered, now: Time) -> Option<S> {
+    /// The queue that a job would find. That of a foreign site is taken as it will be when all is done that is under way,
+    /// which takes seconds there: jobs that are withdrawn are gone, and jobs that were taken or, if those count, offered a
+    /// place are there. The job that is asked about is left as it is.
+    pub(super) fn outlook(&self, asked: JobId, offered: Offered, now: Time) -> Cow<'_, S> {
         if !self.is_foreign() {
-            return None;
+            return Cow::Borrowed(&self.site.local);
         }
         let mut outlook = self.site.local.clone();
         let placed = self.foreign.placed.iter();
@@ -137,7 +138,7 @@ impl<S: LocalScheduler> Aria<S> {
                 let _ = outlook.push(now, coming);
             }
         }
-        Some(outlook)
+        Cow::Owned(outlook)
     }
 
     /// Tells the host to queue a job at the site until its lease ends. `arrived` is its arrival in the queue.

@@ -286,7 +286,8 @@ impl<S: LocalScheduler> Aria<S> {
         self.custody.tasks()
     }
 
-    /// Whether this node drains, and has nothing left to run or to answer for.
+    /// Whether this node drains, and has nothing left to run or to answer for. A foreign site takes a while to stop what it
+    /// was told to, and only its host sees when it has.
     pub fn is_drained(&self) -> bool {
         self.duty == Duty::Draining && self.custody.is_empty()
     }

@@ -145,11 +145,8 @@ impl<S: LocalScheduler> Aria<S> {
     /// The cost of a job at this site if it arrived now.
     pub(super) fn price(&self, job: &Job, offered: Offered, cx: &mut dyn Context<Self>) -> Cost {
         let queued = QueuedJob::arriving(job, cx.now());
-        let lateness = self.config.lateness;
-        match self.outlook(job.id, offered, cx.now()) {
-            Some(outlook) => offer(&outlook, cx.now(), &queued, lateness),
-            None => offer(&self.site.local, cx.now(), &queued, lateness),
-        }
+        let outlook = self.outlook(job.id, offered, cx.now());
+        offer(outlook.as_ref(), cx.now(), &queued, self.config.lateness)
     }
 
     const fn reach(&self, kind: Kind) -> Reach {

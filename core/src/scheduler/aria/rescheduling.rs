@@ -114,11 +114,8 @@ impl<S: LocalScheduler> Aria<S> {
         if !self.duty.takes_jobs() {
             return Some(Cost::MAX);
         }
-        let lateness = self.config.lateness;
-        match self.outlook(job, Offered::Counts, now) {
-            Some(outlook) => present_cost(&outlook, now, &queued, lateness),
-            None => present_cost(&self.site.local, now, &queued, lateness),
-        }
+        let outlook = self.outlook(job, Offered::Counts, now);
+        present_cost(outlook.as_ref(), now, &queued, self.config.lateness)
     }
 
     /// Handles an offer for a job that was advertised.
