@@ -340,6 +340,12 @@ impl ForeignSite {
         self.ask(now, Doing::Kill(which));
     }
 
+    /// Whether it was told to end a job and has not looked for it yet.
+    pub(super) fn is_stopping(&self) -> bool {
+        let mut doings = self.events.values();
+        doings.any(|doing| matches!(doing, Doing::Kill(_)))
+    }
+
     /// Does what comes next. `life` is how often the node went down, if it is up.
     pub(super) fn step(&mut self, life: Option<u32>) -> Vec<Act> {
         if let Some(((now, _), doing)) = self.events.pop_first() {

@@ -54,6 +54,7 @@ struct Inner {
     stopped: Vec<AttemptId>,
     forgotten: Vec<AttemptId>,
     refuses: bool,
+    running: usize,
 }
 
 impl Executor for Programs {
@@ -85,7 +86,7 @@ impl Executor for Programs {
     }
 
     fn running(&self) -> usize {
-        0
+        self.0.lock().unwrap().running
     }
 }
 
@@ -403,6 +404,22 @@ fn a_frame_that_is_malformed_or_for_another_organisation_is_dropped_and_counted(
 fn node_time() -> Time {
     let now = Clock::with_offset(0).now();
     (now + Span::from_secs(5)).round_up(Span::from_millis(10))
+}
+
+#[test]
+fn a_node_is_not_drained_while_its_site_stops_a_job() {
+    let bench = Bench::new();
+    let mut node = bench.start(None);
+    ask(&mut node, Request::Drain);
+    let mut drained = |running| {
+        bench.programs.0.lock().unwrap().running = running;
+        match ask(&mut node, Request::Status) {
+            Answer::Ok(status) => status["drained"].as_bool(),
+            refused => panic!("{refused:?}"),
+        }
+    };
+    assert_eq!(drained(1), Some(false));
+    assert_eq!(drained(0), Some(true));
 }
 
 #[test]

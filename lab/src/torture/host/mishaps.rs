@@ -7,6 +7,7 @@ use gridweave_core::time::{Span, Time};
 use super::{Host, OFTEN, Todo};
 use crate::torture::fault::Fault;
 use crate::torture::scenario::{Mishap, STALE};
+use crate::torture::site::ForeignSite;
 use crate::torture::subject::parts;
 
 impl Host<'_> {
@@ -48,7 +49,8 @@ impl Host<'_> {
         }
     }
 
-    /// Lets a drained node take jobs again. If it says that it is drained by now, nothing may run there.
+    /// Lets a drained node take jobs again. If it says that it is drained by now, nothing may run there but what a foreign
+    /// site still stops, which its host sees.
     pub(super) fn resume(&mut self, node: NodeId) {
         if self.gone.contains(&node) {
             return;
@@ -56,7 +58,9 @@ impl Host<'_> {
         if !self.is_up(node) {
             return self.later(Todo::Resume(node));
         }
-        if self.host.grid.is_drained(node) {
+        let site = self.sites.get(&node);
+        let is_stopping = site.is_some_and(ForeignSite::is_stopping);
+        if self.host.grid.is_drained(node) && !is_stopping {
             self.witness.count(Fault::Drain.name());
             self.host.watch.drained(self.host.now, node);
         }
