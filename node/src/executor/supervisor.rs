@@ -170,8 +170,7 @@ impl Supervisor {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            // An agent on another computer sends no signal.
-            if self.order.socket.as_os_str().is_empty()
+            if self.is_far()
                 && let Some(told) = self.folder.told_until()
             {
                 until = told;
@@ -191,12 +190,19 @@ impl Supervisor {
         }
     }
 
+    /// Whether the agent is on another computer: then a batch system, and not the agent, sends signals.
+    fn is_far(&self) -> bool {
+        self.order.socket.as_os_str().is_empty()
+    }
+
     /// Whether this process is told to end, too: a batch system signals all processes of a job, and the program may be
     /// gone first. Then it did not break, it was ended.
     fn is_ended_too(&self) -> io::Result<bool> {
+        if !self.is_far() {
+            return Ok(false);
+        }
         let until = Instant::now() + TOGETHER;
-        // An agent on this computer ends its attempts otherwise.
-        while self.order.socket.as_os_str().is_empty() && Instant::now() < until {
+        while Instant::now() < until {
             while let Some(signal) = self.signals.read_signal()? {
                 if let Ok(Signal::SIGTERM | Signal::SIGINT) = (signal.ssi_signo as i32).try_into() {
                     return Ok(true);

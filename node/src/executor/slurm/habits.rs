@@ -84,10 +84,11 @@ impl Habits {
     }
 }
 
-/// What was said before, unless it differs by a quarter or more: a job that comes is not worth to tell all anew.
+/// What was told before, unless it differs by a quarter or more: else each job that ends would have all jobs of its user
+/// told anew.
 pub(super) fn steady(before: Span, now: Span) -> Span {
     let by = before.as_micros().abs_diff(now.as_micros());
-    match by < before.as_micros() / PART {
+    match by < before.as_micros() / 4 {
         true => before,
         false => now,
     }

@@ -73,9 +73,9 @@ impl Mirror {
         // From the last to the first: when the first of those of the grid came that stand behind.
         let mut behind = Time::MAX;
         let mut passing = BTreeMap::new();
-        for listed in order.iter().rev() {
-            if listed.state != State::Waiting {
-            } else if owns(listed) {
+        let waiting = order.iter().filter(|listed| listed.state == State::Waiting);
+        for listed in waiting.rev() {
+            if owns(listed) {
                 behind = behind.min(listed.submitted);
             } else if behind < listed.submitted {
                 passing.insert(name_of(listed), behind - BEFORE);
