@@ -13,18 +13,13 @@ pub(super) const FIG5: Part<Setup> = part(
     report,
 );
 
-const PERCENT: [u32; 4] = [20, 40, 60, 80];
+/// How likely a job names each resource.
+pub(super) const PERCENT: [u32; 4] = [20, 40, 60, 80];
 
 fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
-    let pairs = PERCENT
+    let runs = PERCENT
         .iter()
-        .flat_map(|percent| Scheme::ALL.map(|scheme| (*percent, scheme)));
-    let runs = pairs.map(|(percent, scheme)| {
-        let mut planned = setup.with_gap(scheme, 3000);
-        planned.name = format!("{}-{percent}pc", scheme.name());
-        planned.config.workload.desktop.constraint_ratio = f64::from(percent) / 100.0;
-        planned
-    });
+        .flat_map(|percent| Scheme::ALL.map(|scheme| setup.with_constraints(scheme, *percent)));
     Ok(runs.collect())
 }
 

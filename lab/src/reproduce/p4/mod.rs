@@ -5,6 +5,7 @@
 //! Figures are of the steady state: of the jobs that do not come in the first and the last two hours.
 
 mod bounds;
+mod claim;
 mod constraints;
 mod faults;
 mod habits;
@@ -35,6 +36,7 @@ pub(crate) const PAPER: Paper<Setup> = Paper {
     about: include_str!("about.md"),
     facts: |setup| generated(setup.size),
     parts: &[
+        claim::CLAIM,
         waits::FIG3,
         waits::LIGHT,
         messages::FIG4,
@@ -182,6 +184,14 @@ impl Setup {
             let slower = 1000 / u64::from(config.workload.desktop.nodes.max(1));
             config.workload.desktop.mean_gap = Span::from_millis(millis * slower.max(1));
         })
+    }
+
+    /// A run in which jobs name each resource with this probability, in percent, and come every three seconds.
+    fn with_constraints(&self, scheme: Scheme, percent: u32) -> Planned {
+        let mut planned = self.with_gap(scheme, 3000);
+        planned.name = format!("{}-{percent}pc", scheme.name());
+        planned.config.workload.desktop.constraint_ratio = f64::from(percent) / 100.0;
+        planned
     }
 }
 

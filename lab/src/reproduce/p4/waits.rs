@@ -18,8 +18,8 @@ pub(super) const LIGHT: Part<Setup> = part(
 );
 
 /// Mean times between submissions, in milliseconds.
-const GAPS: [u64; 5] = [2000, 2250, 2500, 2750, 3000];
-const LIGHT_GAPS: [u64; 3] = [4000, 5000, 6000];
+pub(super) const GAPS: [u64; 5] = [2000, 2250, 2500, 2750, 3000];
+pub(super) const LIGHT_GAPS: [u64; 3] = [4000, 5000, 6000];
 
 fn plan(setup: &Setup, gaps: &[u64]) -> Vec<Planned> {
     let runs = gaps
