@@ -459,7 +459,7 @@ mod tests {
         let aria = |network| AriaConfig::default().for_machines(network, &[]).lease;
         let most = gridweave_core::resource::Capability::none();
         let desktop = |network| {
-            let config = DesktopConfig::default().for_machines(network, &[], true, most);
+            let config = DesktopConfig::default().for_machines(network, &[], 4, most);
             (config.runs.lease, config.owners.lease, config.resend)
         };
         assert_eq!(aria(&parted), aria(&lossy));

@@ -41,7 +41,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     }
     let notes = [
         "submitter gone: where the job was submitted went down for ever, so that its results are not wanted",
-        "where messages are lost, heartbeats are every 20 s instead of every 90 s",
+        "where messages are lost, heartbeats are every 20 s instead of every 150 s",
         "interrupted: the job ran when its node went down, or was stopped because its owner did; run again: from then until it ran elsewhere",
     ];
     Report::new([table], &notes, setup.size.caveat())

@@ -137,9 +137,9 @@ impl Setup {
             seed: options.seed,
             rules: Rules {
                 desktop: DesktopConfig {
-                    // With about 19 neighbours and what is told at once, this makes P4's 20 messages per node and minute
+                    // With two virtual dimensions, and what is told at once, fewer messages than P4's 20 per node and minute
                     // (Figure 4).
-                    heartbeat: Some(Span::from_secs(90)),
+                    heartbeat: Some(Span::from_secs(150)),
                     ..DesktopConfig::default()
                 },
                 ..Rules::default()

@@ -30,14 +30,14 @@ const CASES: [Case; 12] = [
     Case("heartbeats every 20 s", "beat20", |config| {
         config.rules.desktop.heartbeat = Some(Span::from_secs(20));
     }),
-    Case("heartbeats every 180 s", "beat180", |config| {
-        config.rules.desktop.heartbeat = Some(Span::from_secs(180));
+    Case("heartbeats every 300 s", "beat300", |config| {
+        config.rules.desktop.heartbeat = Some(Span::from_secs(300));
     }),
     Case("no balloons", "neighbours", |config| {
         config.rules.desktop.residues = Residues::Neighbours;
     }),
-    Case("two virtual dimensions", "virtual2", |config| {
-        config.rules.desktop.virtual_dimensions = Some(2);
+    Case("one virtual dimension", "virtual1", |config| {
+        config.rules.desktop.virtual_dimensions = Some(1);
     }),
     Case("no searches elsewhere", "probes0", |config| {
         config.rules.desktop.probes = Some(0);

@@ -8,6 +8,7 @@ use gridweave_core::resource::Capability;
 use gridweave_core::scheduler::desktop::{Config, Direction, Habit, Residues, Scheduling, Style};
 use gridweave_core::time::Span;
 
+use super::DIMENSIONS;
 use crate::config::error::ConfigError;
 use crate::config::fault::Fault;
 use crate::config::network::NetworkConfig;
@@ -24,8 +25,9 @@ section! {
     pub struct DesktopConfig {
         /// What is done for jobs that wait.
         pub scheduling: SchedulingName = SchedulingName::LiqPull,
-        /// How many virtual dimensions there are. If left out, one as in P4 where nodes differ, else three: with one,
-        /// equal nodes would lie in a row.
+        /// How many virtual dimensions there are. With one, nodes of a kind lie in a row, and ways are long. If left out,
+        /// two where nodes differ in at most four dimensions, else one, and with `literal` one, as in P4; three where
+        /// all nodes are equal.
         pub virtual_dimensions: Option<u8> = None,
         /// The time between heartbeats; if left out, ten seconds where nodes come and go, else a quarter of an hour,
         /// since there is only load to tell.
@@ -192,12 +194,12 @@ impl DesktopConfig {
         })
     }
 
-    /// The configuration of the machines. No node has more than `most`; `differ` says whether nodes differ.
+    /// The configuration of the machines. No node has more than `most`; `differ` says in how many dimensions nodes differ.
     pub fn for_machines(
         &self,
         network: &NetworkConfig,
         faults: &[Fault],
-        differ: bool,
+        differ: usize,
         most: Capability,
     ) -> Config {
         let safe = faults.is_empty() && network.loses_nothing();
@@ -212,9 +214,11 @@ impl DesktopConfig {
         let is_literal = self.style == Style::Literal;
         Config {
             can: can::Config {
-                virtual_dimensions: self
-                    .virtual_dimensions
-                    .unwrap_or(if differ { 1 } else { 3 }),
+                virtual_dimensions: self.virtual_dimensions.unwrap_or(match differ {
+                    0 => 3,
+                    _ if is_literal || differ + 2 > DIMENSIONS => 1,
+                    _ => 2,
+                }),
                 period: heartbeat,
                 ..can::Config::DEFAULT
             },

@@ -76,7 +76,10 @@ fn config(prepared: &Prepared) -> Result<(Config, Vec<Equipment>), InputError> {
         let values = nodes.iter().map(|node| node.capability.value(k));
         most.with(k, values.max().unwrap_or(0))
     });
-    let differ = matches!(&*prepared.grid, Grid::Mixed(_));
+    let differ = match &*prepared.grid {
+        Grid::Uniform(_) => 0,
+        Grid::Mixed(_) => dimensions.len(),
+    };
     let whole = &prepared.config;
     let rules = &whole.rules.desktop;
     let config = rules.for_machines(&whole.network, &whole.faults, differ, most);
