@@ -39,6 +39,7 @@ impl Blatant {
         }
         let me = self.me;
         if let Some(left) = left.min(self.config.lifespan).checked_sub(1)
+            && self.has_room_for_an_ant()
             && let Some(own) = self.neighbourhood()
         {
             visited.retain(|record| record.node != me);
@@ -47,6 +48,17 @@ impl Blatant {
             visited.drain(..visited.len().saturating_sub(memory));
             self.send_ant(left, visited, cx);
         }
+    }
+
+    /// Counts an ant that goes on, if it is not one too many in this iteration: a network that delivers twice makes two
+    /// of it at each link, and a liar lets it live again.
+    fn has_room_for_an_ant(&mut self) -> bool {
+        let most = self.config.most_ants();
+        let Life::Running(running) = &mut self.life else {
+            return false;
+        };
+        running.ants = running.ants.saturating_add(1);
+        running.ants <= most
     }
 
     /// An ant goes to the neighbour with the least pheromone that it has not visited, or of all if it visited all.

@@ -86,6 +86,11 @@ impl Config {
         (self.diameter as u16).saturating_mul(2).saturating_sub(1)
     }
 
+    /// The most ants that a node sends on in an iteration: 64, and four times as many as come to a node on average.
+    pub(super) const fn most_ants(&self) -> u32 {
+        64 + (self.lifespan as u32) * (self.birth as u32) / 250
+    }
+
     /// Refuses values that cannot work together.
     pub const fn checked(self) -> Result<Self, ConfigError> {
         Limits::new()

@@ -44,7 +44,8 @@
 //! contact. Where [`Command::Join`] is to connect two islands, the host gives it again until the two are one.
 //!
 //! A liar can have links added and dropped, for nothing here authenticates a sender. It cannot make a node or a message
-//! grow, or an ant live longer. The work that it causes is in proportion to the messages that it sends.
+//! grow. The work that it causes is in proportion to the messages that it sends; ants that it lets live again are
+//! stopped when a node has sent on many of them in an iteration.
 //!
 //! # Example
 //! A hundred nodes in a ring, in which the farthest two are 50 links apart.
@@ -169,6 +170,8 @@ struct Running {
     /// The iteration that comes next, and when.
     iteration: u32,
     due: Time,
+    /// How many ants came to be sent on since the last iteration.
+    ants: u32,
     /// How often the neighbours changed.
     version: u32,
     /// How many changes it began.
@@ -404,6 +407,7 @@ impl Blatant {
             incarnation,
             iteration: 0,
             due,
+            ants: 0,
             version: 0,
             serial: 0,
             change: Change::Idle,
@@ -431,6 +435,7 @@ impl Blatant {
         let now = cx.now();
         running.iteration = iteration.wrapping_add(1);
         running.due = now + self.config.period;
+        running.ants = 0;
         let timer = Timer {
             iteration: running.iteration,
         };

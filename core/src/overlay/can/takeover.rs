@@ -250,7 +250,7 @@ impl<const D: usize> Member<D> {
         let is_taken = |peer: &&Neighbour<D>| peer.entry.zone.overlaps(&zone);
         let gone: Vec<_> = self.peers.gone().filter(is_taken).collect();
         let around = self.around(&gone);
-        let new: Vec<_> = self.said_around(&gone).cloned().collect();
+        let new = self.each_said_around(&gone);
         self.refresh_faces();
         for account in taken.into_iter().take(MOURNED) {
             // The node may be up behind a partition. As a contact it is asked again at times.

@@ -66,6 +66,7 @@ fn rules(scenario: &Scenario) -> Config {
         |number| Dice::new(scenario.request.seed, For::Residues, number).below(3) == 0;
     let in_two_spaces = in_one_of_three(0);
     let can = can::Config {
+        virtual_dimensions: if in_one_of_three(2) { 2 } else { 1 },
         period: Span::from_secs(5),
         grace: Span::from_secs(3),
         spread: Span::from_secs(5),

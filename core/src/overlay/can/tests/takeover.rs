@@ -300,6 +300,35 @@ fn a_gap_is_forsaken_two_periods_after_twice_the_patience() {
 }
 
 #[test]
+fn nodes_that_many_of_the_gone_named_are_told_of_a_taken_zone_once() {
+    let mut three = Three::new();
+    let (now, third) = (three.now, three.entry(2));
+    let named = |id: u64, epoch: u32| Entry {
+        name: Name {
+            id: NodeId::new(id),
+            life: Incarnation::new(0),
+        },
+        epoch,
+        ..third.clone()
+    };
+    let gone = [1, 3, 2].map(|epoch| {
+        let own = named(50 + u64::from(epoch), 1);
+        let mut peer = Neighbour::new(own.clone(), None, now);
+        peer.last = Some(Shared::new(Account {
+            own,
+            edition: 1,
+            neighbours: [named(99, epoch)].into_iter().collect(),
+            beyond: None,
+        }));
+        peer
+    });
+    let named_by = three.nodes[0]
+        .member_mut()
+        .each_said_around(&gone.each_ref());
+    assert_eq!(named_by, [named(99, 3)]);
+}
+
+#[test]
 fn growth_over_a_gap_is_undone_if_a_node_was_there_after_all() {
     let mut three = Three::new();
     let (before, third) = (three.entry(0).leaf(), three.entry(2));

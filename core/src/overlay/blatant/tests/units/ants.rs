@@ -41,6 +41,20 @@ fn an_ant_teaches_and_goes_on_to_a_node_that_it_has_not_visited() {
 }
 
 #[test]
+fn ants_too_many_for_an_iteration_go_no_further() {
+    let mut bench = Bench::with(&[(1, &[ME]), (2, &[ME])]);
+    for iteration in 0..2 {
+        let goes_on = |bench: &mut Bench, node: u64| {
+            let visited = vec![record(node, 0, &[1]), record(1, 1, &[ME])];
+            bench.hear(1, ant(5, visited)) != []
+        };
+        assert!((100..164).all(|node| goes_on(&mut bench, node)));
+        assert!(!goes_on(&mut bench, 164));
+        bench.iterate(iteration);
+    }
+}
+
+#[test]
 fn an_ant_that_ends_a_link_goes_on_only_along_links_that_are_there() {
     let mut bench = Bench::with(&[(1, &[ME]), (2, &[ME])]);
     let way = unlink(5, &[8, 1, ME, 2, 7]);
