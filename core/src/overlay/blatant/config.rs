@@ -87,8 +87,10 @@ impl Config {
     }
 
     /// The most ants that a node sends on in an iteration: 64, and four times as many as come to a node on average.
-    pub(super) const fn most_ants(&self) -> u32 {
-        64 + (self.lifespan as u32) * (self.birth as u32) / 250
+    pub(super) fn most_ants(&self) -> u32 {
+        let links = u32::from(self.lifespan).saturating_mul(u32::from(self.birth));
+        let four_times = links.saturating_mul(4).checked_div(1000);
+        four_times.unwrap_or(0).saturating_add(64)
     }
 
     /// Refuses values that cannot work together.

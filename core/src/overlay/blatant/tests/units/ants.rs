@@ -46,7 +46,7 @@ fn ants_too_many_for_an_iteration_go_no_further() {
     for iteration in 0..2 {
         let goes_on = |bench: &mut Bench, node: u64| {
             let visited = vec![record(node, 0, &[1]), record(1, 1, &[ME])];
-            bench.hear(1, ant(5, visited)) != []
+            !bench.hear(1, ant(5, visited)).is_empty()
         };
         assert!((100..164).all(|node| goes_on(&mut bench, node)));
         assert!(!goes_on(&mut bench, 164));
