@@ -103,7 +103,9 @@ impl<const D: usize> Member<D> {
     pub(super) fn tell(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) {
         let neighbours = self.crowd();
         let told = self.told_to(to);
-        let known = self.peers.lives(to).last();
+        // What is known of an earlier life is no news to this one: two that are no neighbours would set each other right
+        // without end.
+        let known = self.peers.lives(to).last().filter(|peer| !peer.is_dead());
         let is_listed = match known {
             Some(peer) => self.lists_to(neighbours, &peer.entry.zone),
             None => neighbours <= self.config.listed,

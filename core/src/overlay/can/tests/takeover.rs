@@ -549,6 +549,40 @@ fn a_liar_cannot_make_a_node_take_one_zone_after_the_other() {
 }
 
 #[test]
+fn a_node_that_is_no_neighbour_is_set_right_once_although_an_earlier_life_was_known() {
+    let now = Time::from_secs(1);
+    let config = Config {
+        listed: 0,
+        ..Config::DEFAULT
+    };
+    let mut own = slab(1, 0);
+    own.history = History::none();
+    let neighbours = [slab(2, 1)].into_iter().collect();
+    let place = Command::Place(Shared::new(Grant { own, neighbours }));
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([10, 10]), config).unwrap();
+    for event in [Event::Start, Event::Command(place)] {
+        feed(&mut node, event, now);
+    }
+    let mut other = slab(3, 5);
+    let mut earlier = Neighbour::new(other.clone(), None, now);
+    earlier.presence = Presence::Dead { since: now };
+    assert!(node.member_mut().peers.insert(earlier));
+    other.name.life = Incarnation::new(1);
+    let from = other.name.id;
+    let message = Message::Here {
+        own: Shared::new(other),
+        yours: Some(0),
+        neighbours: 1,
+        told: Told::default(),
+    };
+    let said = sent(feed(&mut node, Event::Message { from, message }, now), from);
+    assert!(
+        matches!(said[..], [Message::Here { yours: None, .. }, ..]),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn a_leaver_that_loses_its_zone_has_left() {
     let mut three = Three::new();
     let from = three.entry(0).name.id;
