@@ -1,6 +1,5 @@
 use super::*;
 use crate::resource::Kind;
-use std::vec::Vec;
 
 const OURS: OrganisationId = OrganisationId::new(1);
 const THEIRS: OrganisationId = OrganisationId::new(2);
@@ -124,6 +123,7 @@ fn too_few_nodes_are_explained_by_what_the_others_were_missing() {
 #[cfg(feature = "serde")]
 #[test]
 fn what_is_decoded_is_sorted_short_and_said_in_one_way() {
+    use std::vec::Vec;
     fn bytes<T: serde::Serialize>(value: &T) -> Vec<u8> {
         postcard::to_allocvec(value).unwrap()
     }

@@ -8,7 +8,6 @@
 //! one of its faces grows there: in small steps, up to the next plane that it knows.
 
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use super::member::Member;
 use super::message::{Entries, Entry, Name};
@@ -86,14 +85,6 @@ impl<const D: usize> Member<D> {
             let mut known = self.peers.lives(entry.name.id).iter();
             entry.name.id != self.name.id && known.all(|peer| peer.entry.name < entry.name)
         })
-    }
-
-    /// The same, each node once, with the latest that is said of it: many of the gone may have named the same ones.
-    pub(super) fn each_said_around(&self, gone: &[&Neighbour<D>]) -> Vec<Entry<D>> {
-        let mut said: Vec<_> = self.said_around(gone).cloned().collect();
-        said.sort_unstable_by_key(|entry| (entry.name, Reverse(entry.epoch)));
-        said.dedup_by_key(|entry| entry.name);
-        said
     }
 
     /// What this node will have without the dead peers or, with `Farther::Missed`, also without the missed ones: if

@@ -1,4 +1,6 @@
 use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::load::Told;
 use super::space::Point;
@@ -42,7 +44,7 @@ impl<const D: usize> Entry<D> {
     /// because the larger one took too much, then the lower name. So both nodes come to the same result.
     pub(super) fn prevails_over(&self, other: &Self) -> bool {
         let order = |entry: &Self| {
-            let rank = core::cmp::Reverse(entry.rank);
+            let rank = Reverse(entry.rank);
             (rank, entry.zone.share_of_space(), entry.name)
         };
         order(self) < order(other)
@@ -92,6 +94,16 @@ impl<const D: usize> FromIterator<Entry<D>> for Entries<D> {
     fn from_iter<I: IntoIterator<Item = Entry<D>>>(entries: I) -> Self {
         Self(entries.into_iter().take(MOST_NEIGHBOURS).collect())
     }
+}
+
+/// The latest that is said of each node, in the order of names.
+pub(super) fn latest_of_each<'a, const D: usize>(
+    said: impl Iterator<Item = &'a Entry<D>>,
+) -> Vec<&'a Entry<D>> {
+    let mut said: Vec<_> = said.collect();
+    said.sort_unstable_by_key(|entry| (entry.name, Reverse(entry.epoch)));
+    said.dedup_by_key(|entry| entry.name);
+    said
 }
 
 /// What a node tells of itself and its neighbours.

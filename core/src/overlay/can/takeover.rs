@@ -11,7 +11,7 @@ use super::Can;
 use super::command::{Notice, Timer};
 use super::hole::Farther;
 use super::member::{Member, Takeover};
-use super::message::{Account, Entries, Entry, Message, Name};
+use super::message::{Account, Entries, Entry, Message, Name, latest_of_each};
 use super::peers::{MOST_GONE, Neighbour, Presence};
 use super::promises::Share;
 use super::tell::introduce;
@@ -250,7 +250,9 @@ impl<const D: usize> Member<D> {
         let is_taken = |peer: &&Neighbour<D>| peer.entry.zone.overlaps(&zone);
         let gone: Vec<_> = self.peers.gone().filter(is_taken).collect();
         let around = self.around(&gone);
-        let new = self.each_said_around(&gone);
+        // Many of the gone may have named the same nodes.
+        let new = latest_of_each(self.said_around(&gone));
+        let new: Vec<_> = new.into_iter().cloned().collect();
         self.refresh_faces();
         for account in taken.into_iter().take(MOURNED) {
             // The node may be up behind a partition. As a contact it is asked again at times.

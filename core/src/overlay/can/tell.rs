@@ -1,12 +1,9 @@
 //! What a node tells its neighbours: its zone, common neighbours, and the load beyond.
 
-use alloc::vec::Vec;
-use core::cmp::Reverse;
-
 use super::Can;
 use super::load::{Load, Told};
 use super::member::Member;
-use super::message::{Account, Beyond, Entries, Entry, Message};
+use super::message::{Account, Beyond, Entries, Entry, Message, latest_of_each};
 use super::peers::{MOST_BEYOND, Neighbour};
 use super::zone::{Side, Zone};
 use crate::id::NodeId;
@@ -56,9 +53,7 @@ impl<const D: usize> Member<D> {
         let unknown = |entry: &&Entry<D>| {
             entry.name.id != self.name.id && self.peers.get(entry.name).is_none()
         };
-        let mut named: Vec<_> = lists.flat_map(Entries::iter).filter(unknown).collect();
-        named.sort_unstable_by_key(|entry| (entry.name, Reverse(entry.epoch)));
-        named.dedup_by_key(|entry| entry.name);
+        let named = latest_of_each(lists.flat_map(Entries::iter).filter(unknown));
         named.into_iter().take(MOST_BEYOND).cloned().collect()
     }
 
@@ -103,8 +98,8 @@ impl<const D: usize> Member<D> {
     pub(super) fn tell(&mut self, to: NodeId, cx: &mut dyn Context<Can<D>>) {
         let neighbours = self.crowd();
         let told = self.told_to(to);
-        // What is known of an earlier life is no news to this one: two that are no neighbours would set each other right
-        // without end.
+        // What an earlier life knew is nothing to this one: two that are no neighbours would set each other right without
+        // end.
         let known = self.peers.lives(to).last().filter(|peer| !peer.is_dead());
         let is_listed = match known {
             Some(peer) => self.lists_to(neighbours, &peer.entry.zone),

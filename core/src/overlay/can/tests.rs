@@ -1,6 +1,9 @@
+mod coming_and_going;
 mod heirs;
 mod network;
 mod overlays;
 mod shapes;
 mod takeover;
+mod telling;
+mod three;
 mod units;

@@ -1,99 +1,10 @@
-//! Take-over of the zone of a gone node, step by step.
+//! Take-over of the zone of a gone node and growth over gaps, step by step.
 
-use std::vec::Vec;
-
-use super::super::peers::Presence;
+use super::super::message::latest_of_each;
 use super::super::*;
-use super::network::Network;
-use crate::machine::{Effect, EffectQueue};
+use super::three::{Three, feed, sent, wait};
+use crate::machine::Effect;
 use crate::time::{Span, Time};
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
-
-/// Three nodes at rest: the first founded the space, the second has its upper half, the third a part of the lower half.
-struct Three {
-    nodes: [Can<2>; 3],
-    now: Time,
-}
-
-impl Three {
-    fn new() -> Self {
-        let mut network = Network::<2>::new(Config::DEFAULT, 3);
-        let (low, high) = (END / 4, END / 4 * 3);
-        let points = [[low, low], [high, low], [low, high]];
-        let ids = points.map(|point| {
-            let id = network.add(Point::new(point));
-            network.run_periods(1);
-            id
-        });
-        network.run_periods(4);
-        assert_eq!(network.wrong(), Ok(()));
-        Self {
-            nodes: ids.map(|id| network.nodes[&id].clone()),
-            now: network.now,
-        }
-    }
-
-    fn entry(&self, node: usize) -> Entry<2> {
-        self.nodes[node].entry().unwrap()
-    }
-
-    /// The zone of the first node when the third is gone.
-    fn lower_half(&self) -> Zone<2> {
-        let plane = self.entry(1).zone.stretches()[0].from();
-        Zone::new([(0, plane), (0, END)].map(|(from, to)| Stretch::new(from, to).unwrap()))
-    }
-
-    fn feed(&mut self, node: usize, event: Event<Can<2>>) -> Vec<Effect<Can<2>>> {
-        feed(&mut self.nodes[node], event, self.now)
-    }
-
-    /// Lets the first node claim the zone of the third, known to it by this epoch. Returns what the second node answers
-    /// about the third.
-    fn examined(&self, at: Time, epoch: u32) -> Vec<Message<2>> {
-        let mut node = self.nodes[1].clone();
-        let entry = Entry {
-            epoch,
-            ..self.entry(2)
-        };
-        let message = Message::Claim {
-            missed: [entry].into_iter().collect(),
-            zone: self.lower_half(),
-        };
-        let from = self.entry(0).name.id;
-        let event = Event::Message { from, message };
-        let mut said = sent(feed(&mut node, event, at), from);
-        said.retain(|message| matches!(message, Message::Alive { .. }));
-        said
-    }
-}
-
-fn feed(node: &mut Can<2>, event: Event<Can<2>>, now: Time) -> Vec<Effect<Can<2>>> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut effects = EffectQueue::new();
-    effects.feed(node, event, now, &mut rng);
-    node.check().unwrap();
-    effects.drain().collect()
-}
-
-fn sent(effects: Vec<Effect<Can<2>>>, whom: NodeId) -> Vec<Message<2>> {
-    let sent = effects.into_iter().filter_map(|effect| match effect {
-        Effect::Send { to, message } if to == whom => Some(message),
-        _ => None,
-    });
-    sent.collect()
-}
-
-/// When the take-over goes on, and the timer for that.
-fn wait(effects: &[Effect<Can<2>>]) -> Option<(Time, Timer)> {
-    effects.iter().find_map(|effect| match effect {
-        Effect::Wake {
-            at,
-            timer: timer @ Timer::Takeover(_),
-        } => Some((*at, *timer)),
-        _ => None,
-    })
-}
 
 #[test]
 fn the_zone_of_an_unreachable_node_is_claimed_then_taken() {
@@ -171,49 +82,6 @@ fn only_a_peer_with_fresher_news_of_a_missed_node_vouches_for_it() {
 }
 
 #[test]
-fn an_account_that_is_passed_on_has_the_last_known_zone() {
-    let three = Three::new();
-    let member = three.nodes[0].member().unwrap();
-    let mut peer = member.peers.get(three.entry(1).name).unwrap().clone();
-    let told = peer.last.clone().expect("few list their neighbours to all");
-    assert_eq!(peer.account(), told);
-    // Another peer told since that it has a smaller zone.
-    peer.entry.epoch += 1;
-    let account = peer.account();
-    assert_eq!(account.get().own, peer.entry);
-    assert_eq!(account.get().neighbours, told.get().neighbours);
-}
-
-#[test]
-fn a_node_that_left_answers_a_ping_with_its_obituary() {
-    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
-    let now = Time::from_secs(1);
-    for event in [Event::Start, Event::Command(Command::Found)] {
-        feed(&mut node, event, now);
-    }
-    let effects = feed(&mut node, Event::Command(Command::Leave), now);
-    assert!(effects.contains(&Effect::Notify(Notice::Left)));
-    // It never had contacts on disk.
-    assert!(!effects.contains(&Effect::Forget(Key::Known)));
-    let from = NodeId::new(2);
-    let mut hear = |message| sent(feed(&mut node, Event::Message { from, message }, now), from);
-    let [Message::Obituary(account)] = &hear(Message::Ping)[..] else {
-        panic!("a ping is not answered")
-    };
-    assert_eq!(account.get().own.name.id, NodeId::new(1));
-    assert_eq!(hear(Message::Introduction(Entries::none())), []);
-}
-
-#[test]
-fn a_node_never_restores_itself_as_a_contact() {
-    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
-    let known = Known::from([1, 2].map(NodeId::new));
-    let event = Event::Restored(Key::Known, Record::Known(known));
-    assert_eq!(feed(&mut node, event, Time::ZERO), []);
-    assert_eq!(node.known(), [NodeId::new(2)]);
-}
-
-#[test]
 fn a_node_missed_by_mistake_answers_a_claim_with_its_zone_and_load() {
     let mut three = Three::new();
     let (from, own) = (three.entry(0).name.id, three.entry(2));
@@ -232,63 +100,6 @@ fn a_node_missed_by_mistake_answers_a_claim_with_its_zone_and_load() {
 }
 
 #[test]
-fn a_late_account_does_not_replace_a_newer_one() {
-    let mut three = Three::new();
-    let name = three.entry(1).name;
-    let peer = |three: &Three| {
-        let member = three.nodes[0].member().unwrap();
-        let peer = member.peers.get(name).unwrap();
-        (peer.edition(), peer.heard)
-    };
-    let member = three.nodes[0].member().unwrap();
-    let old = member.peers.get(name).unwrap().last.clone().unwrap();
-    let mut new = old.get().clone();
-    new.edition += 1;
-    let (edition, new) = (new.edition, Shared::new(new));
-    let mut hear = |account: &Shared<Account<2>>| {
-        three.now += Span::from_secs(1);
-        let message = Message::Heartbeat {
-            account: account.clone(),
-            told: Told::default(),
-        };
-        three.feed(
-            0,
-            Event::Message {
-                from: name.id,
-                message,
-            },
-        );
-        (peer(&three), three.now)
-    };
-    let (known, first) = hear(&new);
-    assert_eq!(known, (Some(edition), first));
-    // The old account is late. Then the new one comes once more, which is a sign of life.
-    assert_eq!(hear(&old).0, (Some(edition), first));
-    let (known, last) = hear(&new);
-    assert_eq!(known, (Some(edition), last));
-}
-
-#[test]
-fn hearsay_of_a_known_epoch_has_no_effect() {
-    let mut three = Three::new();
-    let from = three.entry(1).name.id;
-    let told = |three: &mut Three, epoch| {
-        let entry = Entry {
-            zone: Zone::WHOLE,
-            epoch,
-            ..three.entry(2)
-        };
-        let message = Message::Introduction([entry].into_iter().collect());
-        three.feed(0, Event::Message { from, message })
-    };
-    let (third, epoch) = (three.entry(2).name.id, three.entry(2).epoch);
-    assert_eq!(told(&mut three, epoch), []);
-    // A later epoch that overlaps this node: the two find out.
-    let said = sent(told(&mut three, epoch + 1), third);
-    assert!(matches!(said[..], [Message::Heartbeat { .. }]), "{said:?}");
-}
-
-#[test]
 fn a_gap_is_forsaken_two_periods_after_twice_the_patience() {
     let mut three = Three::new();
     let member = three.nodes[0].member_mut();
@@ -300,8 +111,8 @@ fn a_gap_is_forsaken_two_periods_after_twice_the_patience() {
 }
 
 #[test]
-fn nodes_that_many_of_the_gone_named_are_told_of_a_taken_zone_once() {
-    let mut three = Three::new();
+fn a_node_that_many_of_the_gone_named_counts_once_with_the_latest_that_was_said() {
+    let three = Three::new();
     let (now, third) = (three.now, three.entry(2));
     let named = |id: u64, epoch: u32| Entry {
         name: Name {
@@ -322,10 +133,9 @@ fn nodes_that_many_of_the_gone_named_are_told_of_a_taken_zone_once() {
         }));
         peer
     });
-    let named_by = three.nodes[0]
-        .member_mut()
-        .each_said_around(&gone.each_ref());
-    assert_eq!(named_by, [named(99, 3)]);
+    let (gone, member) = (gone.each_ref(), three.nodes[0].member().unwrap());
+    let said = latest_of_each(member.said_around(&gone));
+    assert_eq!(said, [&named(99, 3)]);
 }
 
 #[test]
@@ -367,78 +177,6 @@ fn growth_over_a_gap_is_undone_if_a_node_was_there_after_all() {
 }
 
 #[test]
-fn a_leaver_does_not_ask_while_a_neighbour_is_missing() {
-    let mut three = Three::new();
-    let asks = |effects: Vec<Effect<Can<2>>>| {
-        let asks = |effect: &&Effect<Can<2>>| {
-            matches!(
-                effect,
-                Effect::Send {
-                    message: Message::MayLeave { .. },
-                    ..
-                }
-            )
-        };
-        effects.iter().filter(asks).count()
-    };
-    let mut calm = three.nodes[0].clone();
-    let leave = || Event::Command(Command::Leave);
-    assert_eq!(asks(feed(&mut calm, leave(), three.now)), 2);
-    let to = three.entry(2).name.id;
-    three.feed(0, Event::Unreachable { to });
-    assert_eq!(asks(three.feed(0, leave())), 0);
-}
-
-#[test]
-fn a_member_keeps_other_members_as_contacts() {
-    let three = Three::new();
-    let ids = [0, 1, 2].map(|node| three.entry(node).name.id);
-    for node in &three.nodes[1..] {
-        let known = node.known();
-        let others = known
-            .iter()
-            .filter(|id| ids.contains(id) && **id != node.me);
-        assert!(!known.is_empty() && others.count() == known.len());
-    }
-}
-
-#[test]
-fn an_evicted_node_tells_its_neighbours_but_not_dead_peers() {
-    let mut three = Three::new();
-    let [first, third] = [0, 2].map(|node| three.entry(node).name.id);
-    let (from, dead) = (first, three.entry(2).name);
-    let peers = &mut three.nodes[1].member_mut().peers;
-    peers.get_mut(dead).unwrap().presence = Presence::Dead { since: Time::ZERO };
-    let message = Message::Evicted(three.entry(1).name.life);
-    let effects = three.feed(1, Event::Message { from, message });
-    assert_eq!(three.nodes[1].zone(), None);
-    let is_end = |message: &Message<2>| matches!(message, Message::Obituary(_));
-    assert!(sent(effects.clone(), first).iter().any(is_end));
-    assert!(!sent(effects, third).iter().any(is_end));
-}
-
-#[test]
-fn a_node_without_a_zone_refuses_direct_joiners_as_outside_and_others_as_busy() {
-    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
-    feed(&mut node, Event::Start, Time::ZERO);
-    let joiner = Name {
-        id: NodeId::new(5),
-        life: Incarnation::new(3),
-    };
-    for (from, why) in [(5, Refusal::Outside), (6, Refusal::Busy)] {
-        let message = Message::Join {
-            joiner,
-            point: Point::new([9, 9]),
-            hops: 3,
-        };
-        let from = NodeId::new(from);
-        let effects = feed(&mut node, Event::Message { from, message }, Time::ZERO);
-        let life = joiner.life;
-        assert_eq!(sent(effects, joiner.id), [Message::Refused { life, why }]);
-    }
-}
-
-#[test]
 fn no_peer_is_watched_before_a_gap_is_noticed() {
     let mut three = Three::new();
     let names = [1, 2].map(|node| three.entry(node).name);
@@ -458,7 +196,7 @@ fn no_peer_is_watched_before_a_gap_is_noticed() {
 }
 
 /// A slab in a row along the first dimension. Its last split makes the slab below its heir.
-fn slab(node: u64, step: u32) -> Entry<2> {
+pub(super) fn slab(node: u64, step: u32) -> Entry<2> {
     let splits = [(Side::Upper, step), (Side::Lower, step + 1)].map(|(side, step)| Split {
         dimension: 0,
         side,
@@ -546,128 +284,6 @@ fn a_liar_cannot_make_a_node_take_one_zone_after_the_other() {
     let (due, timer) = (member.due, Timer::Beat(member.beat));
     let effects = feed(&mut node, Event::Timer(timer), due);
     assert_eq!((upper(&node), taken(&effects)), (3, 1));
-}
-
-#[test]
-fn a_node_that_is_no_neighbour_is_set_right_once_although_an_earlier_life_was_known() {
-    let now = Time::from_secs(1);
-    let config = Config {
-        listed: 0,
-        ..Config::DEFAULT
-    };
-    let mut own = slab(1, 0);
-    own.history = History::none();
-    let neighbours = [slab(2, 1)].into_iter().collect();
-    let place = Command::Place(Shared::new(Grant { own, neighbours }));
-    let mut node = Can::<2>::new(NodeId::new(1), Point::new([10, 10]), config).unwrap();
-    for event in [Event::Start, Event::Command(place)] {
-        feed(&mut node, event, now);
-    }
-    let mut other = slab(3, 5);
-    let mut earlier = Neighbour::new(other.clone(), None, now);
-    earlier.presence = Presence::Dead { since: now };
-    assert!(node.member_mut().peers.insert(earlier));
-    other.name.life = Incarnation::new(1);
-    let from = other.name.id;
-    let message = Message::Here {
-        own: Shared::new(other),
-        yours: Some(0),
-        neighbours: 1,
-        told: Told::default(),
-    };
-    let said = sent(feed(&mut node, Event::Message { from, message }, now), from);
-    assert!(
-        matches!(said[..], [Message::Here { yours: None, .. }, ..]),
-        "{said:?}"
-    );
-}
-
-#[test]
-fn a_leaver_that_loses_its_zone_has_left() {
-    let mut three = Three::new();
-    let from = three.entry(0).name.id;
-    let effects = three.feed(1, Event::Command(Command::Leave));
-    assert!(!effects.contains(&Effect::Notify(Notice::Left)), "it asks");
-    let message = Message::Evicted(three.entry(1).name.life);
-    let effects = three.feed(1, Event::Message { from, message });
-    let told = effects.iter().filter_map(|effect| match effect {
-        Effect::Notify(notice) => Some(*notice),
-        _ => None,
-    });
-    assert!(told.eq([Notice::Left]), "{effects:?}");
-    assert!(!three.nodes[1].is_joining());
-}
-
-/// The timers that the node wants, and when.
-fn wakes(effects: &[Effect<Can<2>>]) -> Vec<(Time, Timer)> {
-    let wakes = effects.iter().filter_map(|effect| match effect {
-        Effect::Wake { at, timer } => Some((*at, *timer)),
-        _ => None,
-    });
-    wakes.collect()
-}
-
-#[test]
-fn a_timer_that_comes_too_early_only_asks_to_be_woken_again() {
-    let mut three = Three::new();
-    let to = three.entry(2).name.id;
-    let mut outside = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
-    feed(&mut outside, Event::Start, three.now);
-    let join = Command::Join { introducer: to };
-    let cases = [
-        (three.nodes[0].clone(), Event::Unreachable { to }),
-        (three.nodes[1].clone(), Event::Command(Command::Leave)),
-        (outside, Event::Command(join)),
-    ];
-    for (mut node, event) in cases {
-        let wakes = wakes(&feed(&mut node, event, three.now));
-        let [(at, timer)] = wakes[..] else {
-            panic!("{wakes:?}")
-        };
-        let early = at - Span::from_micros(1);
-        let before = node.clone();
-        let effects = feed(&mut node, Event::Timer(timer), early);
-        assert_eq!(effects, [Effect::Wake { at, timer }]);
-        assert_eq!(node, before);
-        three.now = at;
-        assert_ne!(feed(&mut node, Event::Timer(timer), at), []);
-        assert_ne!(node, before);
-    }
-}
-
-#[test]
-fn joiners_and_leavers_wait_before_a_retry_even_with_the_shortest_period() {
-    let period = Span::from_micros(256);
-    let config = Config {
-        period,
-        ..Config::DEFAULT
-    };
-    let now = Time::from_secs(1);
-    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), config).unwrap();
-    let introducer = NodeId::new(2);
-    for event in [Event::Start, Event::Command(Command::Join { introducer })] {
-        feed(&mut node, event, now);
-    }
-    let life = Incarnation::default();
-    let message = Message::Refused {
-        life,
-        why: Refusal::Busy,
-    };
-    let from = introducer;
-    let effects = feed(&mut node, Event::Message { from, message }, now);
-    let [(at, _)] = wakes(&effects)[..] else {
-        panic!("{effects:?}")
-    };
-    assert!(now < at && at <= now + period.times(2), "{at:?}");
-    // A leaver tries two to four times in a period.
-    feed(&mut node, Event::Command(Command::Found), now);
-    node.member_mut().contacts.note([from]);
-    let effects = feed(&mut node, Event::Command(Command::Leave), now);
-    let [(at, _)] = wakes(&effects)[..] else {
-        panic!("{effects:?}")
-    };
-    let (least, most) = (Span::from_micros(64), Span::from_micros(128));
-    assert!(now + least <= at && at < now + most, "{at:?}");
 }
 
 #[test]
