@@ -394,7 +394,6 @@ mod tests {
     use super::*;
     use crate::schedulers::aria::AriaConfig;
     use crate::schedulers::desktop::DesktopConfig;
-    use gridweave_core::scheduler::desktop::Style;
     use gridweave_core::time::Time;
 
     #[test]
@@ -467,27 +466,6 @@ mod tests {
         assert_ne!(aria(&parted), aria(&safe));
         assert_eq!(desktop(&parted), desktop(&lossy));
         assert!(desktop(&parted).2.is_some() && desktop(&safe).2.is_none());
-    }
-
-    #[test]
-    fn desktop_has_as_many_virtual_dimensions_as_there_is_need_and_room_for() {
-        let virtual_dimensions = |style, differ| {
-            let desktop = DesktopConfig {
-                style,
-                ..DesktopConfig::default()
-            };
-            let most = gridweave_core::resource::Capability::none();
-            let config = desktop.for_machines(&NetworkConfig::default(), &[], differ, most);
-            config.can.virtual_dimensions
-        };
-        assert_eq!(
-            [0, 4, 5].map(|n| virtual_dimensions(Style::Prompt, n)),
-            [3, 2, 1]
-        );
-        assert_eq!(
-            [0, 4, 5].map(|n| virtual_dimensions(Style::Literal, n)),
-            [3, 1, 1]
-        );
     }
 
     #[cfg(unix)]

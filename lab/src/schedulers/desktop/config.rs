@@ -25,9 +25,9 @@ section! {
     pub struct DesktopConfig {
         /// What is done for jobs that wait.
         pub scheduling: SchedulingName = SchedulingName::LiqPull,
-        /// How many virtual dimensions there are. With one, nodes of a kind lie in a row, and ways are long. If left out,
-        /// two where nodes differ in at most four dimensions, else one, and with `literal` one, as in P4; three where
-        /// all nodes are equal.
+        /// How many virtual dimensions there are. With one, nodes of a kind lie in a row, and ways are long. If left
+        /// out, two where nodes differ in at most four dimensions, else one, and with `literal` one, as in P4; three
+        /// where all nodes are equal.
         pub virtual_dimensions: Option<u8> = None,
         /// The time between heartbeats; if left out, ten seconds where nodes come and go, else a quarter of an hour,
         /// since there is only load to tell.
@@ -194,7 +194,8 @@ impl DesktopConfig {
         })
     }
 
-    /// The configuration of the machines. No node has more than `most`; `differ` says in how many dimensions nodes differ.
+    /// The configuration of the machines. No node has more than `most`. `differ` says in how many dimensions nodes
+    /// differ.
     pub fn for_machines(
         &self,
         network: &NetworkConfig,
@@ -261,5 +262,31 @@ impl DesktopConfig {
             },
             ..config
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_as_many_virtual_dimensions_as_there_is_need_and_room_for() {
+        let virtual_dimensions = |style, differ| {
+            let desktop = DesktopConfig {
+                style,
+                ..DesktopConfig::default()
+            };
+            let network = NetworkConfig::default();
+            let config = desktop.for_machines(&network, &[], differ, Capability::none());
+            config.can.virtual_dimensions
+        };
+        assert_eq!(
+            [0, 4, 5].map(|n| virtual_dimensions(Style::Prompt, n)),
+            [3, 2, 1]
+        );
+        assert_eq!(
+            [0, 4, 5].map(|n| virtual_dimensions(Style::Literal, n)),
+            [3, 1, 1]
+        );
     }
 }
