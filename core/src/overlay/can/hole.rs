@@ -10,7 +10,7 @@
 use alloc::vec::Vec;
 
 use super::member::Member;
-use super::message::{Entries, Entry, Name};
+use super::message::{Entries, Entry, Name, latest_of_each};
 use super::peers::Neighbour;
 use super::space::END;
 use super::tree::Leaf;
@@ -76,15 +76,14 @@ impl<const D: usize> Member<D> {
         hole
     }
 
-    /// Nodes that the gone peers named, and that are not known in this life or a later one: they may be up.
-    pub(super) fn said_around<'a>(
-        &'a self,
-        gone: &'a [&'a Neighbour<D>],
-    ) -> impl Iterator<Item = &'a Entry<D>> {
-        gone.iter().flat_map(|peer| peer.around()).filter(|entry| {
+    /// Nodes that the gone peers named, and that are not known in this life or a later one: they may be up. Each is
+    /// there once, however many named it.
+    pub(super) fn said_around<'a>(&self, gone: &[&'a Neighbour<D>]) -> Vec<&'a Entry<D>> {
+        let said = gone.iter().flat_map(|peer| peer.around());
+        latest_of_each(said.filter(|entry| {
             let mut known = self.peers.lives(entry.name.id).iter();
             entry.name.id != self.name.id && known.all(|peer| peer.entry.name < entry.name)
-        })
+        }))
     }
 
     /// What this node will have without the dead peers or, with `Farther::Missed`, also without the missed ones: if
@@ -105,9 +104,8 @@ impl<const D: usize> Member<D> {
             let staying = self.peers.iter().filter(stays);
             let mut in_the_way: Vec<Zone<D>> = staying.map(|peer| peer.entry.zone).collect();
             in_the_way.retain(|zone| zone.overlaps(&next.zone));
-            let said = self.said_around(&gone);
-            let said = said.filter(|entry| entry.zone.overlaps(&next.zone));
-            for entry in said {
+            let said = self.said_around(&gone).into_iter();
+            for entry in said.filter(|entry| entry.zone.overlaps(&next.zone)) {
                 in_the_way.push(entry.zone);
                 unknown.push(entry.clone());
             }

@@ -6,12 +6,13 @@
 //! no other node notices that an heir is gone, too.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::Can;
 use super::command::{Notice, Timer};
 use super::hole::Farther;
 use super::member::{Member, Takeover};
-use super::message::{Account, Entries, Entry, Message, Name, latest_of_each};
+use super::message::{Account, Entries, Entry, Message, Name};
 use super::peers::{MOST_GONE, Neighbour, Presence};
 use super::promises::Share;
 use super::tell::introduce;
@@ -81,16 +82,14 @@ impl<const D: usize> Member<D> {
     /// Pings the heirs of gone peers, and asks other nodes about gone peers whose neighbours are unknown.
     pub(super) fn watch(&mut self, cx: &mut dyn Context<Can<D>>) {
         let hole = self.hole();
+        let living = self.peers.living().map(|peer| &peer.entry);
+        let around: Vec<_> = living.chain(self.said_around(&hole)).collect();
         let mut heirs: Vec<Entry<D>> = Vec::new();
         let mut obscure = Vec::new();
         for gone in &hole {
             let leaf = gone.entry.leaf();
-            let living = self.peers.living().map(|peer| &peer.entry);
-            for entry in living.chain(self.said_around(&hole)) {
-                if entry.leaf().inherits_from(&leaf) {
-                    heirs.push(entry.clone());
-                }
-            }
+            let inherits = |entry: &&&Entry<D>| entry.leaf().inherits_from(&leaf);
+            heirs.extend(around.iter().filter(inherits).copied().cloned());
             if gone.neighbours().is_none() {
                 obscure.push(*gone);
             }
@@ -101,12 +100,10 @@ impl<const D: usize> Member<D> {
             &mut obscure
         };
         for gone in asked_about {
-            let living = self.peers.living().map(|peer| &peer.entry);
-            let around = living.chain(self.said_around(&hole));
             let touching =
-                |entry: &&Entry<D>| entry.zone.neighbour_face(&gone.entry.zone).is_some();
+                |entry: &&&Entry<D>| entry.zone.neighbour_face(&gone.entry.zone).is_some();
             // Ask the heirs first: they got the neighbour list.
-            let mut asked: Vec<_> = around.filter(touching).collect();
+            let mut asked: Vec<_> = around.iter().filter(touching).collect();
             let leaf = gone.entry.leaf();
             asked.sort_by_key(|entry| !leaf.is_left_to(&entry.zone));
             for entry in asked.into_iter().take(ASKED) {
@@ -121,29 +118,29 @@ impl<const D: usize> Member<D> {
                 heirs.push(peer.entry.clone());
             }
         }
-        heirs.sort_unstable_by_key(|entry| entry.name);
-        heirs.dedup_by_key(|entry| entry.name);
-        for entry in heirs {
-            self.watch_over(entry, cx);
-        }
+        self.watch_over(heirs, cx);
     }
 
-    /// Pings a node, and adds it to the peers so that it is missed if it does not answer.
-    fn watch_over(&mut self, entry: Entry<D>, cx: &mut dyn Context<Can<D>>) {
-        let name = entry.name;
-        if self.peers.get(name).is_none() {
-            if entry.zone.overlaps(&self.leaf.zone) {
-                return;
+    /// Pings each of these nodes once, and adds them to the peers so that they are missed if they do not answer.
+    fn watch_over(&mut self, mut entries: Vec<Entry<D>>, cx: &mut dyn Context<Can<D>>) {
+        entries.sort_unstable_by_key(|entry| (entry.name, Reverse(entry.epoch)));
+        entries.dedup_by_key(|entry| entry.name);
+        for entry in entries {
+            let name = entry.name;
+            if self.peers.get(name).is_none() {
+                if entry.zone.overlaps(&self.leaf.zone) {
+                    continue;
+                }
+                let face = self.leaf.zone.neighbour_face(&entry.zone);
+                self.peers.insert(Neighbour::new(entry, face, cx.now()));
+                self.touch();
             }
-            let face = self.leaf.zone.neighbour_face(&entry.zone);
-            self.peers.insert(Neighbour::new(entry, face, cx.now()));
-            self.touch();
-        }
-        if let Some(peer) = self.peers.get_mut(name)
-            && peer.is_living()
-        {
-            peer.watched = true;
-            cx.send(name.id, Message::Ping);
+            if let Some(peer) = self.peers.get_mut(name)
+                && peer.is_living()
+            {
+                peer.watched = true;
+                cx.send(name.id, Message::Ping);
+            }
         }
     }
 
@@ -156,9 +153,7 @@ impl<const D: usize> Member<D> {
         if let Some(leaf) = plan {
             self.take_over(leaf, cx);
         }
-        for entry in unknown {
-            self.watch_over(entry, cx);
-        }
+        self.watch_over(unknown, cx);
         if self.takeover == Takeover::Idle
             && let (Some(_), _) = self.plan(Farther::Missed)
         {
@@ -186,9 +181,7 @@ impl<const D: usize> Member<D> {
             return;
         }
         let (_, unknown) = self.plan(Farther::Missed);
-        for entry in unknown {
-            self.watch_over(entry, cx);
-        }
+        self.watch_over(unknown, cx);
         // The peers that were just added may be in the way.
         let (plan, _) = self.plan(Farther::Missed);
         match plan {
@@ -213,8 +206,8 @@ impl<const D: usize> Member<D> {
     /// The living peers, the nodes that gone peers named, and beside a lasting gap all other nodes it has heard of.
     fn around(&self, gone: &[&Neighbour<D>]) -> Vec<NodeId> {
         let living = self.peers.living().map(Neighbour::id);
-        let said = self.said_around(gone).map(|entry| entry.name.id);
-        let mut around: Vec<NodeId> = living.chain(said).collect();
+        let said = self.said_around(gone).into_iter();
+        let mut around: Vec<NodeId> = living.chain(said.map(|entry| entry.name.id)).collect();
         if self.is_forsaken() {
             around.extend(self.those_told_of().map(|entry| entry.name.id));
             around.extend(self.contacts.iter());
@@ -250,9 +243,7 @@ impl<const D: usize> Member<D> {
         let is_taken = |peer: &&Neighbour<D>| peer.entry.zone.overlaps(&zone);
         let gone: Vec<_> = self.peers.gone().filter(is_taken).collect();
         let around = self.around(&gone);
-        // Many of the gone may have named the same nodes.
-        let new = latest_of_each(self.said_around(&gone));
-        let new: Vec<_> = new.into_iter().cloned().collect();
+        let new: Vec<_> = self.said_around(&gone).into_iter().cloned().collect();
         self.refresh_faces();
         for account in taken.into_iter().take(MOURNED) {
             // The node may be up behind a partition. As a contact it is asked again at times.
