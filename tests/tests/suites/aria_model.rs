@@ -64,7 +64,7 @@ fn a_node_crashes_that_runs_its_own_job() {
 fn one_of_two_nodes_crashes_at_any_moment_of_a_jobs_life() {
     let case = whole_life(sites(1)).with_crash().arriving(6).brief(5);
     let seen = &[recovery(), finished()][..scaled(2, 1) as usize];
-    case.explore("one crash, whole life", seen, scaled(50_437, 12_081));
+    case.explore("one crash, whole life", seen, scaled(50_437, 14_432));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn one_of_two_machines_crashes_while_a_job_goes_on() {
     let seen = &[recovery(), finished_after_all()][..scaled(2, 1) as usize];
     case.arriving(6)
         .brief(5)
-        .explore("one crash, the job goes on", seen, scaled(54_569, 12_749));
+        .explore("one crash, the job goes on", seen, scaled(54_569, 15_100));
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn no_bytes_break_a_node_of_aria() {
         "withdraw",
     ];
     // Withdrawals are the rarest: a site takes only what it can do as it offered.
-    drives(fuzzing::aria::drive, 20, &often);
+    drives(fuzzing::aria::drive, 12, &often);
 }
 
 #[test]

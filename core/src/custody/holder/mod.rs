@@ -36,7 +36,7 @@ pub(super) struct Held {
     payload: Payload,
     /// Until when this node may have it, once its home has granted it.
     pub(super) lease: Option<Time>,
-    /// When it came here, or ended.
+    /// When it came here, was claimed again, or ended.
     since: Time,
     /// When it needs attention next.
     due: Time,
@@ -44,8 +44,9 @@ pub(super) struct Held {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum State {
-    /// Its home has not granted it yet.
-    Claiming { tries: u8 },
+    /// Its home has not granted it yet. A home that has just given the job is asked so many times more; one that may have
+    /// granted it before, for as long as such a grant may last.
+    Claiming { tries: Option<u8> },
     /// It waits.
     Waiting,
     /// Another node is asked to take it.
@@ -203,7 +204,7 @@ impl Custody {
             return;
         };
         let (state, start) = match progress {
-            Progress::Here => (State::Claiming { tries: 0 }, None),
+            Progress::Here => (State::Claiming { tries: None }, None),
             Progress::Given { to } => (State::Giving { to, tries: 0 }, None),
             Progress::Started { at } => (State::Left, Some(at)),
             Progress::Ended(ending) => (State::Ended(ending), None),
@@ -239,7 +240,7 @@ impl Custody {
         };
         held.since = now;
         match &mut held.state {
-            State::Claiming { tries: left } | State::Giving { tries: left, .. } => *left = tries,
+            State::Giving { tries: left, .. } => *left = tries,
             State::Left => {
                 held.state = State::Ended(Ending::Lost);
                 let attempt = held.claim.attempt();
@@ -384,7 +385,7 @@ impl Custody {
                 term: gift.term,
                 claim: self.claim,
                 state: State::Claiming {
-                    tries: self.tries(),
+                    tries: Some(self.tries()),
                 },
                 start,
                 at: None,
@@ -418,8 +419,11 @@ impl Custody {
             self.orphan(job, cx);
             return;
         }
+        // Less and less often, but so often that a home that has only restarted hears it in time.
+        let waited = now - held.since;
+        let insist = |longest: Span| waited.max(retry).min(longest);
         match &mut held.state {
-            State::Claiming { tries } => match tries.checked_sub(1) {
+            State::Claiming { tries: Some(tries) } => match tries.checked_sub(1) {
                 Some(left) => {
                     *tries = left;
                     self.report(job, cx);
@@ -427,6 +431,16 @@ impl Custody {
                 }
                 None => self.orphan(job, cx),
             },
+            State::Claiming { tries: None } => {
+                let over = held.since + lease + self.config.max_skew;
+                if now >= over {
+                    self.orphan(job, cx);
+                    return;
+                }
+                let third = Span::from_micros(lease.as_micros() / 3);
+                self.report(job, cx);
+                self.wake_held(job, over.min(now + insist(third)), cx);
+            }
             State::Waiting | State::Running => {
                 // Repeat this until there is an answer: the less time is left, the more often.
                 let lease = held.lease.unwrap_or(now);
@@ -453,11 +467,8 @@ impl Custody {
                     self.orphan(job, cx);
                     return;
                 }
-                let waited = now - held.since;
                 self.report(job, cx);
-                // Less and less often, but at least once in a lease, in case the home has only restarted.
-                let wait = waited.max(retry).min(lease);
-                self.wake_held(job, over.min(now + wait), cx);
+                self.wake_held(job, over.min(now + insist(lease)), cx);
             }
         }
     }

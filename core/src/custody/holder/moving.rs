@@ -101,7 +101,7 @@ impl Custody {
     /// No node took the job, as far as this holder knows. It claims the job under the very term under which it gave the
     /// job away: the home believes the first claim to a term.
     pub(super) fn take_back(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
-        let (now, tries) = (cx.now(), self.tries());
+        let now = cx.now();
         let claim = self.claim.next();
         let is_anew = self.taken_back == TakenBack::Anew && !canary!(TakenBackAsBefore);
         let Some(held) = self.held_mut(job) else {
@@ -119,8 +119,8 @@ impl Custody {
         }
         held.lease = None;
         held.start = None;
-        held.state = State::Claiming { tries };
-        held.due = now;
+        held.state = State::Claiming { tries: None };
+        (held.since, held.due) = (now, now);
         Self::persist_progress(held, Progress::Here, cx);
         if is_anew {
             self.claim = claim;

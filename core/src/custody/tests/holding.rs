@@ -254,6 +254,16 @@ fn an_end_that_is_known_after_a_crash_is_told_before_anything_is_granted() {
 }
 
 #[test]
+fn a_job_waits_for_a_home_that_restarts_later_than_its_holder() {
+    let mut bench = Bench::alone();
+    bench.holding(600);
+    bench.restart();
+    bench.pass_until(590);
+    let did = bench.receive(HOME, verdict(term(1, 0), granted(1190)));
+    assert_eq!(did, [queue(term(1, 0), 3, 1190)]);
+}
+
+#[test]
 fn a_job_claimed_after_a_crash_is_dropped_when_it_is_over() {
     let mut bench = Bench::alone();
     bench.holding(600);
@@ -264,8 +274,9 @@ fn a_job_claimed_after_a_crash_is_dropped_when_it_is_over() {
     let mut bench = Bench::alone();
     bench.holding(600);
     bench.restart();
-    bench.pass_until(3);
-    assert_eq!(bench.pass_until(6), orphaned());
+    let claims = bench.pass_until(600);
+    assert_eq!(claims, vec![owed(UNKNOWN); 9], "less and less often");
+    assert_eq!(bench.pass_until(601), orphaned());
 
     let mut bench = Bench::alone();
     bench.holding(600);
