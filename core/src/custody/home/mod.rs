@@ -134,6 +134,10 @@ impl Holding {
     }
 }
 
+/// After a job was given away so often it gets no new rounds of searches: nodes that take it and then withdraw it would
+/// delay its outcome for ever.
+const MOST_GIVEN: u32 = 64;
+
 /// What became of a job so far, on the disk of its home. Without this record, a job that brings its home down would
 /// begin anew in each life of the home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -517,7 +521,9 @@ impl Custody {
         };
         let news = news.map(|(start, news)| {
             past.told = Some((start, place));
-            past.left = rounds;
+            if holding.term.attempt < MOST_GIVEN {
+                past.left = rounds;
+            }
             news(Shared::new(placement(start, place)))
         });
         let past = *past;

@@ -334,6 +334,24 @@ fn a_job_that_was_never_granted_has_not_started() {
 }
 
 #[test]
+fn a_job_that_nodes_take_and_withdraw_again_and_again_fails_in_the_end() {
+    let mut bench = Bench::alone();
+    bench.keep();
+    for attempt in 1..200 {
+        bench.find(attempt - 1, &[u64::from(attempt)]);
+        // Each node has another place for it, which is news.
+        let taken = report(term(attempt, 0), waiting(20));
+        bench.receive(u64::from(attempt), taken);
+        let gone = report(term(attempt, 0), ended(Ending::Withdrawn));
+        bench.receive(u64::from(attempt), gone);
+        if bench.machine().is_empty() {
+            return assert_eq!(attempt, 65);
+        }
+    }
+    panic!("its user hears nothing");
+}
+
+#[test]
 fn an_end_reported_by_another_node_or_term_changes_nothing() {
     let mut bench = Bench::alone();
     bench.placed();
