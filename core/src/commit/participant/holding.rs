@@ -255,7 +255,10 @@ impl<P: Policy> Participant<P> {
         members: &Shared<Members>,
         cx: &mut dyn Context<Self>,
     ) {
-        let Some(mut seat) = self.seat_of(attempt.job, from) else {
+        // What is committed is kept for as long as the reservation: a list that no coordinator makes is not taken.
+        let is_sound = members.get().nodes().len() <= usize::from(self.config.members);
+        let seat = self.seat_of(attempt.job, from);
+        let Some(mut seat) = seat.filter(|_| is_sound) else {
             cx.send(from, Message::Expired { attempt });
             return;
         };

@@ -103,3 +103,22 @@ fn after_a_restart_a_host_is_told_again_what_waits() {
     let mut hall = assigned();
     assert_eq!(told(hall.restart()), [is_assigned(1, 100)]);
 }
+
+#[test]
+fn a_list_of_more_members_than_a_job_may_have_is_not_kept() {
+    let mut hall = Plain::started(Time::ZERO, || Participant::new(CONFIG, Everyone)).0;
+    ask(&mut hall, 1, 100);
+    let commit = |members: u64| Message::Commit {
+        attempt: attempt(1),
+        members: Shared::new((0..members).map(NodeId::new).collect()),
+    };
+    let most = u64::from(CONFIG.members);
+    let expired = Effect::Send {
+        to: BOSS,
+        message: Message::Expired {
+            attempt: attempt(1),
+        },
+    };
+    assert_eq!(hall.hear(BOSS, commit(most + 1)), [expired]);
+    assert_ne!(told(hall.hear(BOSS, commit(most))), []);
+}
