@@ -35,6 +35,7 @@ use core::num::NonZeroU32;
 use crate::admission::{Admission, Attributes, Stated};
 use crate::commit::{self, Permission, Selective};
 use crate::config::ConfigError;
+use crate::custody;
 use crate::few::Few;
 use crate::id::{JobId, NodeId, OrganisationId};
 use crate::job::{Command, Demand, Job, Notice, Submitter};
@@ -178,7 +179,7 @@ where
     /// Whether a job was submitted here and has no outcome yet.
     fn has(&self, job: JobId) -> bool;
 
-    /// A job that this node has, if the scheduler can tell.
+    /// A job that this node has, if its time is not bounded by its place in a schedule.
     fn held(&self, _: JobId) -> Option<Shared<Job>> {
         None
     }
@@ -438,6 +439,21 @@ impl Scheduler for DesktopNode {
         let config = setup
             .distance
             .pick(desktop::Config::lan(most), desktop::Config::wan(most));
+        let lease = setup.times.lease.unwrap_or(config.owners.lease);
+        let max_skew = setup.times.max_skew.unwrap_or(config.owners.max_skew);
+        let config = desktop::Config {
+            owners: custody::Config {
+                lease,
+                max_skew,
+                ..config.owners
+            },
+            runs: custody::Config {
+                lease: Span::from_micros(lease.as_micros() / 2),
+                max_skew,
+                ..config.runs
+            },
+            ..config
+        };
         let (alone, join) = (desktop::Bootstrap::Alone, desktop::Bootstrap::Join);
         let join = setup.introducers.map_or(alone, join);
         let cores = dimensions.iter().next().map(|(first, ..)| first);
@@ -456,6 +472,10 @@ impl Scheduler for DesktopNode {
 
     fn has(&self, job: JobId) -> bool {
         self.jobs().any(|known| known == job)
+    }
+
+    fn held(&self, job: JobId) -> Option<Shared<Job>> {
+        self.job(job)
     }
 
     fn demand(_: NonZeroU32, _: Option<NonZeroU32>) -> Demand {

@@ -193,6 +193,8 @@ pub struct Counts {
     pub hunt_hops: u64,
     /// How many searches it flooded.
     pub floods: u64,
+    /// How many floods it did not pass on, because it remembered as many others as it can.
+    pub cut_off: u64,
     /// How often it took a job out of its queue to give it to a node that could start it at once, as far as was known.
     /// It counts even if that node then does not take the job; if the job comes back and is given again, it counts
     /// again.
@@ -357,6 +359,11 @@ impl<const D: usize> Desktop<D> {
     /// The status of a peer, as far as this node knows it.
     pub fn status_of(&self, node: NodeId) -> Option<&Status> {
         self.known.shared(node).map(Shared::get)
+    }
+
+    /// A job that waits or runs here, or did and whose owner does not know the end yet.
+    pub fn job(&self, job: JobId) -> Option<Shared<Job>> {
+        self.runs.job(job)
     }
 
     /// The attempt at a job that runs here, if one does.

@@ -225,6 +225,39 @@ fn a_node_answers_a_flooded_search_if_it_can_run_the_job() {
 }
 
 #[test]
+fn a_node_that_can_remember_no_more_floods_answers_them_and_passes_none_on() {
+    let searches = 2;
+    let mut network = Network::new(
+        Config {
+            searches,
+            ..config()
+        },
+        &[(4, 16)],
+    );
+    let flood = |number, cores| Message::Search {
+        header: Header {
+            id: FloodId {
+                origin: id(77),
+                sequence: number,
+                kind: 0,
+                round: 0,
+            },
+            ttl: 3,
+            hops: 0,
+        },
+        job: Shared::new(job(number, cores, 1)),
+        quest: quest(Wanted::RunNode),
+    };
+    for number in 1..4 {
+        assert_eq!(answers(&mut network, 0, flood(number, 5)), []);
+        let cut_off = network.nodes[&id(0)].counts().cut_off;
+        assert_eq!(cut_off, u64::from(number == 3), "{number} floods");
+    }
+    let said = answers(&mut network, 0, flood(4, 4));
+    assert_eq!(said, [found(4, Wanted::RunNode)]);
+}
+
+#[test]
 fn a_busy_node_is_a_candidate_for_a_new_job_but_not_for_a_waiting_one() {
     let mut network = Network::new(config(), &[(4, 16)]);
     network.submit(0, job(1, 4, 1));
