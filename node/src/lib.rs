@@ -16,7 +16,7 @@
 //! | [`program`] | the command line |
 //! | [`fuzzing`] | bodies of fuzz targets |
 //!
-//! No message of a peer causes a panic, and nothing that a peer can make grow is without a cap.
+//! No message of a peer causes a panic, and nothing in memory that a peer can make grow is without a cap.
 
 #[macro_use]
 mod canary;

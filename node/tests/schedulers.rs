@@ -22,6 +22,12 @@ fn runs_jobs(scheduler: &str, options: &[&str], times: &str) {
     let row = grid.end_of(1, &job);
     assert_eq!(row["phase"], "done", "{row}");
     assert_eq!(grid.written().len(), 4, "it runs once");
+
+    let options = [&["--time", "1s"], &options[2..]].concat();
+    let job = grid.submit(1, &options, &grid.script("30"));
+    let row = grid.end_of(1, &job);
+    assert_eq!(row["why"], "it ran longer than it may", "{row}");
+    assert_eq!(grid.written().len(), 5, "it does not come to its end");
 }
 
 #[test]

@@ -112,7 +112,9 @@ async fn ask(request: Request, user: u32, inputs: &Inputs) -> Answer {
     match tokio::time::timeout(PATIENCE, answered).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(_)) => Answer::error("the agent is ending"),
-        Err(_) => Answer::error("the agent does not answer: see its log"),
+        Err(_) => Answer::error(
+            "the agent does not answer: see its log; it may still do what was asked, so look at 'jobs' before asking again",
+        ),
     }
 }
 

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use gridweave_core::config::ConfigError;
 use gridweave_core::id::{JobId, NodeId, OrganisationId};
 use gridweave_core::job::{
-    Assignment, Command, Failure, News, Notice, Outcome, Refusal, Seen, SiteReport, Survival,
+    Assignment, Command, Failure, Job, News, Notice, Outcome, Refusal, Seen, SiteReport, Survival,
 };
 use gridweave_core::machine::{Effect, Event, Host};
 use gridweave_core::mentions::Mentions;
@@ -567,6 +567,11 @@ where
         }
     }
 
+    /// A job that this node has, if its time is not bounded by its place in a schedule.
+    fn held(&self, job: JobId) -> Option<Shared<Job>> {
+        self.host.machine().and_then(|node| node.held(job))
+    }
+
     /// What an attempt needs to begin.
     fn start_of(
         &self,
@@ -582,6 +587,7 @@ where
             attempt,
             until,
             submitter: assignment.submitter,
+            longest: self.held(attempt.job).map(|job| job.get().estimate()),
             program: program.map_err(|error| error.to_string())?,
             rank: nodes.iter().position(|node| *node == me).unwrap_or(0),
             nodes: nodes.iter().map(ToString::to_string).collect(),

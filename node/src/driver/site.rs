@@ -1,6 +1,6 @@
 //! A site that the node does not own: its executor queues attempts there, and sees what becomes of them.
 
-use gridweave_core::job::{Demand, Job};
+use gridweave_core::job::Demand;
 
 use super::*;
 use crate::executor::Needs;
@@ -38,8 +38,7 @@ where
     /// Has the site queue what was assigned.
     pub(super) fn queue(&mut self, attempt: AttemptId, until: Time) {
         let assigned = self.assigned.remove(&attempt.job);
-        let job = self.host.machine().and_then(|node| node.held(attempt.job));
-        let (Some(assignment), Some(job)) = (assigned, job) else {
+        let (Some(assignment), Some(job)) = (assigned, self.held(attempt.job)) else {
             return warn!(%attempt, "is to be queued, and was not assigned");
         };
         let start = self.start_of(attempt, until, assignment.get());

@@ -40,6 +40,9 @@ pub(super) struct Order {
     pub(super) cgroup: Option<PathBuf>,
     /// The socket of the agent, which likes to hear of the end at once.
     pub(super) socket: PathBuf,
+    /// For how long it may run, in microseconds, whatever `until` says.
+    #[serde(default)]
+    pub(super) longest: Option<u64>,
     /// The offset of the clock by which `until` is meant, in microseconds.
     pub(super) clock_offset: i64,
     /// The submitter: user and organisation.

@@ -63,6 +63,9 @@ pub struct Start {
     pub until: Time,
     /// The user, which is charged for it.
     pub submitter: Submitter,
+    /// For how long it may run, if that is not what `until` says: where a permission to run is renewed for as long as the
+    /// job goes on.
+    pub longest: Option<Span>,
     /// What to run.
     pub program: Program,
     /// The position of this node among the nodes of the attempt.

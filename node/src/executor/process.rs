@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use gridweave_core::job::Outcome;
-use gridweave_core::time::Time;
+use gridweave_core::time::{Span, Time};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{User, chown, geteuid};
 use tracing::{debug, warn};
@@ -109,7 +109,7 @@ impl Site {
             None if geteuid().is_root() && !self.jobs.allow_root => {
                 return Err(ExecutorError::Root);
             }
-            None => {}
+            None => warn!("jobs run as the user of this agent, and can speak for this node"),
         }
         Ok(())
     }
@@ -184,6 +184,7 @@ impl Site {
             user: self.jobs.user.clone().filter(|_| geteuid().is_root()),
             cgroup: self.jobs.cgroup.as_ref().map(PathBuf::from),
             socket: socket_of(&self.folder),
+            longest: start.longest.map(Span::as_micros),
             clock_offset: self.clock_offset,
             submitter: (
                 start.submitter.user.get(),

@@ -25,6 +25,9 @@ use crate::clock::wall;
 /// How an attempt ended that was begun too late, in words.
 pub(super) const LATE: &str = "it was too late to begin";
 
+/// How an attempt ended that had run for as long as it might, in words.
+const OVER: &str = "its time was over";
+
 /// How an attempt ended whose supervisor was told to end, in words.
 pub(super) const ENDED: &str = "its supervisor was ended";
 
@@ -139,6 +142,11 @@ impl Supervisor {
 
     /// Waits until the program ends, or has to.
     fn watch(&self, program: Pid) -> io::Result<(Kind, String)> {
+        let longest = self
+            .order
+            .longest
+            .map_or(Duration::MAX, Duration::from_micros);
+        let begun = Instant::now();
         let mut until = self.folder.until();
         let mut deadline = self.deadline(until);
         loop {
@@ -148,19 +156,25 @@ impl Supervisor {
                     false => end,
                 });
             }
-            if self.now() >= until || Instant::now() >= deadline {
-                // It may have been extended in the meantime.
-                until = self.folder.until();
+            let is_due = Instant::now() >= deadline;
+            if self.now() >= until || is_due {
+                // It may have been extended in the meantime. If not, a clock that was set back does not give it more.
+                let before = std::mem::replace(&mut until, self.folder.until());
                 deadline = self.deadline(until);
-                if self.now() >= until {
+                if self.now() >= until || (is_due && until == before) {
                     let how = match until {
                         Time::ZERO => "it was stopped",
-                        _ => "its time was over",
+                        _ => OVER,
                     };
                     return Ok((Kind::Overran, how.to_owned()));
                 }
             }
-            let left = deadline.saturating_duration_since(Instant::now()).min(TICK);
+            let rest = longest.saturating_sub(begun.elapsed());
+            if rest.is_zero() {
+                return Ok((Kind::Overran, OVER.to_owned()));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let left = left.min(rest).min(TICK);
             let milliseconds = u16::try_from(left.as_millis()).unwrap_or(1000);
             let mut files = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
             match poll(

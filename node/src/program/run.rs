@@ -1,6 +1,7 @@
 //! `run`: the agent.
 
 use std::num::NonZeroU32;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -280,7 +281,17 @@ fn introducers(settings: &Settings, transport: &Transport, me: NodeId) -> Option
 /// One agent for each folder.
 fn lock(folder: &Path) -> Result<Flock<std::fs::File>, Failure> {
     let file = folder.join("lock");
-    let opened = std::fs::File::create(&file);
+    // A job or another user that can open it could hold it.
+    let opened = std::fs::File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&file)
+        .and_then(|opened| {
+            opened.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+            Ok(opened)
+        });
     let opened =
         opened.map_err(|error| input(format!("cannot write {}: {error}", file.display())))?;
     Flock::lock(opened, FlockArg::LockExclusiveNonblock)

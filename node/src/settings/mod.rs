@@ -286,6 +286,13 @@ impl Settings {
                 "policy.organisations has more than seven: name none to run jobs of all",
             );
         }
+        if settings.grid.scheduler == Scheduler::Desktop
+            && !settings.policy.organisations.is_empty()
+        {
+            return refuse(
+                "policy.organisations bounds nothing under 'desktop', which runs the jobs of all: remove it, or choose another scheduler",
+            );
+        }
         if settings
             .observe
             .web

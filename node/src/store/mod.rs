@@ -246,15 +246,16 @@ impl Store {
     /// Looks at a store without changing it: at a copy, because a store that was not closed is repaired when it is
     /// opened. Returns what it says of itself and how many records it has.
     pub fn check(file: &Path) -> Result<Vec<(String, String)>, StoreError> {
-        let copy = std::env::temp_dir().join(format!("gridweave-check-{}", std::process::id()));
+        // In the folder of the node, which is private as the store is.
+        let copy = file.with_extension("check");
         let io = |error: std::io::Error| StoreError::Io {
             file: file.to_owned(),
             error,
         };
-        std::fs::copy(file, &copy).map_err(io)?;
-        let result = Self::check_copy(file, &copy);
-        std::fs::remove_file(&copy).map_err(io)?;
-        result
+        let copied = std::fs::copy(file, &copy).map_err(io);
+        let result = copied.and_then(|_| Self::check_copy(file, &copy));
+        let removed = std::fs::remove_file(&copy).map_err(io);
+        result.and_then(|facts| removed.map(|()| facts))
     }
 
     fn check_copy(file: &Path, copy: &Path) -> Result<Vec<(String, String)>, StoreError> {

@@ -44,6 +44,9 @@ use crate::settings::Network;
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
+/// The most connections with one peer: two that both have opened at the same time, and one that replaces them.
+const MOST_OF_A_PEER: usize = 3;
+
 /// With more handshakes than this at once, a peer first proves that it has its address.
 const HANDSHAKES_AT_ONCE: usize = 32;
 
@@ -134,6 +137,8 @@ pub(super) struct Shared {
     clock_offset: i64,
     handshakes: AtomicUsize,
     links: Mutex<BTreeMap<NodeId, Link>>,
+    /// All open connections with each peer, the oldest first.
+    open: Mutex<BTreeMap<NodeId, Vec<Connection>>>,
 }
 
 /// The connection with a peer.
@@ -232,6 +237,7 @@ impl Transport {
             clock_offset: plan.clock_offset,
             handshakes: AtomicUsize::new(0),
             links: Mutex::new(BTreeMap::new()),
+            open: Mutex::new(BTreeMap::new()),
         });
         let (sender, outgoing) = channel(OUTGOING);
         let post = Post {
@@ -382,8 +388,9 @@ impl Shared {
     /// Keeps a connection. If two nodes have opened one at the same time, both keep that of the smaller id.
     fn keep(&self, connection: &Connection, identity: Identity, opened_by: NodeId) {
         const SAME_TIME: Duration = Duration::from_secs(1);
-        let mut links = self.links();
         let peer = identity.node;
+        self.close_older(peer, connection);
+        let mut links = self.links();
         if let Some(other) = links.get(&peer)
             && other.connection.close_reason().is_none()
             && other.since.elapsed() < SAME_TIME
@@ -401,6 +408,23 @@ impl Shared {
         links.insert(peer, link);
         links.retain(|_, link| link.connection.close_reason().is_none());
         self.metrics.set_connections(links.len());
+    }
+
+    /// Closes the oldest connection with a peer if this one is one too many: one peer must not take all there may be.
+    fn close_older(&self, peer: NodeId, connection: &Connection) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.entry(peer).or_default().push(connection.clone());
+        open.retain(|_, open| {
+            open.retain(|connection| connection.close_reason().is_none());
+            !open.is_empty()
+        });
+        if let Some(open) = open
+            .get_mut(&peer)
+            .filter(|open| open.len() > MOST_OF_A_PEER)
+        {
+            open.remove(0)
+                .close(VarInt::from_u32(2), b"there are newer ones");
+        }
     }
 
     /// Notes the time in a message of a peer.

@@ -183,3 +183,29 @@ fn a_node_that_cannot_be_reached_is_reported() {
         assert_eq!(alpha.metrics.count("dropped", "the peer is not reached"), 1);
     });
 }
+
+#[test]
+fn one_peer_has_only_a_few_connections_and_they_are_its_newest() {
+    run(async {
+        let authority = Authority::new("grid", 10).unwrap();
+        let alpha = node(&authority, "alpha", None);
+        let beta = node(&authority, "beta", Some(&alpha));
+        let name = crate::identity::dns_name(alpha.id);
+        let mut opened = Vec::new();
+        for _ in 0..20 {
+            let connecting = beta.post.shared.endpoint.connect(alpha.address, &name);
+            opened.push(connecting.unwrap().await.unwrap());
+        }
+        let is_open = |connection: &Connection| connection.close_reason().is_none();
+        for _ in 0..500 {
+            if opened.iter().filter(|one| is_open(one)).count() <= MOST_OF_A_PEER {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let left: Vec<bool> = opened.iter().map(is_open).collect();
+        let closed = opened.len() - MOST_OF_A_PEER;
+        let expected: Vec<bool> = (0..opened.len()).map(|number| number >= closed).collect();
+        assert_eq!(left, expected);
+    });
+}

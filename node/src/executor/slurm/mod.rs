@@ -131,6 +131,8 @@ struct Known {
     tries: u8,
     /// The latest time until when it may run that was told.
     until: Time,
+    /// It has begun, and the last poll did not list it.
+    is_missed: bool,
 }
 
 /// How far an attempt is.
@@ -212,6 +214,10 @@ impl Known {
     }
 
     fn set_until(&mut self, until: Time) {
+        // If its computer is lost, nothing but the end of its time tells that it does not run there.
+        if self.is_missed && until > self.until {
+            return;
+        }
         self.until = self.until.max(until);
         if let Err(error) = self.folder.write_until(until) {
             // It ends at the time that it was told before, which is safe.
@@ -433,6 +439,7 @@ impl Executor for Slurm {
             is_forgotten: false,
             tries: 0,
             until: start.until,
+            is_missed: false,
         };
         self.shared.lock().known.insert(attempt, known);
         self.shared.changed.notify_all();
@@ -478,6 +485,7 @@ impl Executor for Slurm {
                 is_forgotten: false,
                 tries: 0,
                 until,
+                is_missed: false,
                 folder,
             };
             match fate {

@@ -485,6 +485,7 @@ fn start() -> Start {
             argv: vec!["true".to_owned()],
             ..Program::default()
         },
+        longest: None,
         rank: 0,
         nodes: vec!["n9".to_owned()],
         addresses: vec!["-".to_owned()],
@@ -726,6 +727,47 @@ fn what_began_in_an_earlier_life_survives_it() {
     );
     assert!(slurm.look().is_empty());
     assert!(slurm.reports().contains(&seen(Seen::Vanished)));
+}
+
+#[test]
+fn what_began_on_a_computer_that_is_lost_is_not_extended_and_is_told_gone_when_its_time_is_over() {
+    let fake = Fake::new();
+    let mut slurm = fake.first();
+    until(&mut slurm, |report| *report == SiteReport::Reachable);
+    let soon = crate::clock::wall(0) + Span::from_secs(2);
+    let start = Start {
+        until: soon,
+        ..start()
+    };
+    fake.lists_when_submitted(&[(1, "R", "None", "gw-7-2-9")]);
+    slurm.queue(&start, &NEEDS).unwrap();
+    fake.wait_for_submission(1);
+    let folder = Folder::new(&fake.attempt_folder());
+    let _ = Fate::Begun(5_000_000).decide(folder.path()).unwrap();
+    until(&mut slurm, |report| {
+        matches!(
+            report,
+            SiteReport::Attempt {
+                seen: Seen::Started { .. },
+                ..
+            }
+        )
+    });
+    let polls = || fake.calls("squeue").len();
+    let next_polls = |more: usize| {
+        let before = polls();
+        wait("it polls", || polls() > before + more);
+    };
+    // While it is listed, it may go on.
+    let later = soon + Span::from_secs(1);
+    slurm.extend(attempt(), later);
+    assert_eq!(folder.until(), later);
+    fake.lists(&[]);
+    next_polls(2);
+    slurm.extend(attempt(), later + Span::from_secs(60));
+    assert_eq!(folder.until(), later);
+    until(&mut slurm, |report| *report == seen(Seen::Vanished));
+    assert!(crate::clock::wall(0) >= later);
 }
 
 #[test]

@@ -287,7 +287,8 @@ impl Worker {
                     }
                 }
                 Stage::Begun => {
-                    if listed.is_empty() && self.is_lost(known) {
+                    known.is_missed = listed.is_empty();
+                    if known.is_missed && self.is_lost(known) {
                         gone.push(*attempt);
                     }
                 }
@@ -340,8 +341,9 @@ impl Worker {
         let listing = listing::parse(&text, nonce);
         for attempt in missing {
             let name = self.name(*attempt);
-            let mut named = listing.iter().filter(|listed| listed.name == name);
-            let listed = named.next();
+            // Any user may give a job this name.
+            let is_it = |listed: &&Listed| listed.name == name && listed.user == self.user;
+            let listed = listing.iter().find(is_it);
             let mut state = self.shared.lock();
             let Some(known) = state.known.get_mut(attempt) else {
                 continue;
