@@ -75,6 +75,18 @@ impl<T: Copy> Out<T> {
         checked(at).map(Self)
     }
 
+    /// The same, or nothing for null.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new).
+    pub(crate) unsafe fn if_wanted(at: *mut T) -> Result<Option<Self>, Fault> {
+        if at.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: the caller of this function says so.
+        unsafe { Self::new(at) }.map(Some)
+    }
+
     pub(crate) fn set(self, value: T) {
         // SAFETY: it is aligned, and the caller of `new` promises that it may be written.
         unsafe { self.0.write(value) }

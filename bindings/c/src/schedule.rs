@@ -226,10 +226,14 @@ pub unsafe extern "C" fn gw_schedule_expire(
     count: *mut usize,
 ) -> gw_status {
     guarded(|| {
+        // SAFETY: the caller says that a count that is not null may be written.
+        let out = unsafe { Out::if_wanted(count) }?;
         let work = |own: &mut Own| Ok(own.expire(Time::from_micros(now)));
         let number = table::with(schedule.id, work)?;
-        // SAFETY: the caller says that a count that is not null may be written.
-        unsafe { tell(count, number) }
+        if let Some(out) = out {
+            out.set(number);
+        }
+        Ok(())
     })
 }
 
@@ -243,21 +247,15 @@ pub unsafe extern "C" fn gw_schedule_prune(
     count: *mut usize,
 ) -> gw_status {
     guarded(|| {
+        // SAFETY: the caller says that a count that is not null may be written.
+        let out = unsafe { Out::if_wanted(count) }?;
         let work = |own: &mut Own| Ok(own.prune(Time::from_micros(now)));
         let number = table::with(schedule.id, work)?;
-        // SAFETY: the caller says that a count that is not null may be written.
-        unsafe { tell(count, number) }
+        if let Some(out) = out {
+            out.set(number);
+        }
+        Ok(())
     })
-}
-
-/// # Safety
-/// As [`Out::new`], but that it may be null.
-unsafe fn tell(count: *mut usize, number: usize) -> Result<(), Fault> {
-    if !count.is_null() {
-        // SAFETY: the caller of this function says so.
-        unsafe { Out::new(count) }?.set(number);
-    }
-    Ok(())
 }
 
 /// Tells the earliest start, at or after `from`, of a free interval of this length.

@@ -334,16 +334,15 @@ pub unsafe extern "C" fn gw_last_detail(
                 .map_or(Cow::Borrowed(""), |kept| kept.clone())
         });
         let detail = detail.unwrap_or_default();
-        if !length.is_null() {
-            // SAFETY: the caller says that a length that is not null may be written.
-            let length = unsafe { Out::new(length) }?;
+        // SAFETY: the caller says that so many bytes may be written.
+        let room: Room<u8> = unsafe { Room::new(room.cast(), size) }?;
+        // SAFETY: the caller says that a length that is not null may be written.
+        if let Some(length) = unsafe { Out::if_wanted(length) }? {
             length.set(detail.len());
         }
         if size == 0 {
             return Ok(());
         }
-        // SAFETY: the caller says that so many bytes may be written.
-        let room: Room<u8> = unsafe { Room::new(room.cast(), size) }?;
         // No detail has a zero byte, but a reader in C must not depend on that.
         let bytes = detail
             .bytes()

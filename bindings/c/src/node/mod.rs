@@ -461,9 +461,14 @@ pub unsafe extern "C" fn gw_node_next(
         raw::same_size::<gw_effect>(size)?;
         // SAFETY: the caller says that an effect may be written there.
         let out = unsafe { Out::new(effect) }?;
-        let mut told = gw_effect::NOTHING;
-        let next = table::with(node.id, |node: &mut Node| node.hosted.next(&mut told));
-        out.set(told);
+        let mut told = None;
+        let next = table::with(node.id, |node: &mut Node| {
+            node.hosted.next(told.insert(gw_effect::NOTHING))
+        });
+        // A node that cannot be used now has told nothing.
+        if let Some(told) = told {
+            out.set(told);
+        }
         next
     })
 }
@@ -501,14 +506,16 @@ pub unsafe extern "C" fn gw_node_state(
     drained: *mut u32,
 ) -> gw_status {
     guarded(|| {
+        // SAFETY: the caller says that a number that is not null may be written.
+        let first = unsafe { Out::if_wanted(neighbours) }?;
+        // SAFETY: the same.
+        let second = unsafe { Out::if_wanted(drained) }?;
         let (links, is_drained) = table::with(node.id, |node: &mut Node| Ok(node.hosted.state()))?;
-        if !neighbours.is_null() {
-            // SAFETY: the caller says that a number that is not null may be written.
-            unsafe { Out::new(neighbours) }?.set(links);
+        if let Some(out) = first {
+            out.set(links);
         }
-        if !drained.is_null() {
-            // SAFETY: the same.
-            unsafe { Out::new(drained) }?.set(u32::from(is_drained));
+        if let Some(out) = second {
+            out.set(u32::from(is_drained));
         }
         Ok(())
     })
