@@ -9,6 +9,7 @@ use numpy::{PyReadonlyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
+use crate::times::readable;
 
 /// A column: whole numbers or reals, read where NumPy has them.
 #[derive(FromPyObject)]
@@ -29,6 +30,13 @@ impl Column<'_> {
         match self {
             Self::Whole(array) => array.len(),
             Self::Real(array) => array.len(),
+        }
+    }
+
+    fn is_aligned(&self) -> bool {
+        match self {
+            Self::Whole(array) => array.is_aligned(),
+            Self::Real(array) => array.is_aligned(),
         }
     }
 
@@ -135,6 +143,10 @@ impl Jobs {
             return Err(Failure::value(format!(
                 "{name}: columns have different lengths, and submit has {rows}; give columns of one table"
             )));
+        }
+        let all = others.iter().filter_map(|column| column.as_ref());
+        for column in all.chain([&submit, &run, &nodes]) {
+            readable(column.is_aligned())?;
         }
         let (submit, run, nodes) = (submit.numbers(), run.numbers(), nodes.numbers());
         let [requested, job, user, group, site, memory] =

@@ -11,7 +11,7 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use crate::failure::Failure;
-use crate::times::{count, in_row, interval, length, seconds, time};
+use crate::times::{count, in_row, interval, length, seconds, time, view};
 
 /// The reservations of one node, which never overlap.
 ///
@@ -46,8 +46,8 @@ fn attempt(job: u64, attempt: u64) -> Attempt {
 
 /// The intervals of rows of starts and ends.
 fn intervals(windows: &Windows<'_>) -> Result<Vec<Interval>, Failure> {
-    let rows = windows.as_array();
-    if rows.ncols() != 2 && !rows.is_empty() {
+    let rows = view(windows)?;
+    if rows.ncols() != 2 && rows.nrows() != 0 {
         return Err(Failure::Value(format!(
             "busy has {} columns; give two, start and end",
             rows.ncols()

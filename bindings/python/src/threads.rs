@@ -91,9 +91,9 @@ pub(crate) fn on_threads<T: Send + 'static>(
         .collect();
     let left = Arc::new(Mutex::new(left));
     let (sender, mut receiver) = mpsc::channel();
-    for _ in 0..threads.clamp(1, all.max(1)) {
+    for number in 0..threads.clamp(1, all.max(1)) {
         let (left, stop, sender) = (Arc::clone(&left), Arc::clone(&stop), sender.clone());
-        thread::spawn(move || {
+        let spawned = thread::Builder::new().spawn(move || {
             loop {
                 let next = left.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 let Some((index, (task, monitor))) = next.filter(|_| !stopped(&stop)) else {
@@ -113,6 +113,15 @@ pub(crate) fn on_threads<T: Send + 'static>(
                 }
             }
         });
+        match spawned {
+            Err(error) if number == 0 => {
+                let what = format!("a thread cannot be started: {error}");
+                return Err(Failure::System(error.kind(), what).into());
+            }
+            // Fewer threads do the same work.
+            Err(_) => break,
+            Ok(_) => {}
+        }
     }
     drop(sender);
     let (mut failed, mut done, mut told) = (None::<PyErr>, 0, Instant::now());

@@ -1,7 +1,8 @@
 //! Seconds of Python as times of the core, and arrays of them.
 
 use gridweave_core::time::{Interval, Span, Time};
-use numpy::{AllowTypeChange, PyArrayLike1};
+use numpy::ndarray::{ArrayView, Dimension};
+use numpy::{AllowTypeChange, PyArrayLike, PyArrayLike1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::failure::Failure;
@@ -9,6 +10,24 @@ use crate::jobs::micros;
 
 /// Numbers in anything that NumPy takes for an array.
 pub(crate) type Reals<'py> = PyArrayLike1<'py, f64, AllowTypeChange>;
+
+/// The numbers of an array, read where NumPy has them.
+pub(crate) fn view<'a, D: Dimension>(
+    array: &'a PyArrayLike<'_, f64, D, AllowTypeChange>,
+) -> Result<ArrayView<'a, f64, D>, Failure> {
+    readable(array.is_aligned())?;
+    Ok(array.as_array())
+}
+
+/// Refuses numbers that are not where the processor expects some: their distance is no whole number of places either.
+pub(crate) fn readable(is_aligned: bool) -> Result<(), Failure> {
+    match is_aligned {
+        true => Ok(()),
+        false => Err(Failure::value(
+            "the array is a column of packed records, whose numbers are not aligned; copy it with numpy.array",
+        )),
+    }
+}
 
 pub(crate) fn time(name: &str, seconds: f64) -> Result<Time, Failure> {
     let micros = micros(seconds);
@@ -62,10 +81,10 @@ impl Each<'_> {
         }
     }
 
-    fn suits(&self, rows: usize) -> bool {
+    fn suits(&self, rows: usize) -> Result<bool, Failure> {
         match self {
-            Self::Same(_) => true,
-            Self::Rows(array) => array.as_array().len() == rows,
+            Self::Same(_) => Ok(true),
+            Self::Rows(array) => Ok(view(array)?.len() == rows),
         }
     }
 }
@@ -76,8 +95,8 @@ pub(crate) fn rows(
     second: &Each<'_>,
     third: &Each<'_>,
 ) -> Result<impl Iterator<Item = [f64; 3]>, Failure> {
-    let first = first.as_array();
-    if !second.suits(first.len()) || !third.suits(first.len()) {
+    let first = view(first)?;
+    if !second.suits(first.len())? || !third.suits(first.len())? {
         return Err(Failure::value(
             "the arrays have different lengths; give one value for each row",
         ));

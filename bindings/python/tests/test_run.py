@@ -100,6 +100,9 @@ def test_jobs_of_columns_run_as_those_of_the_trace(easy):
     structured = np.zeros(2, dtype=[("submit", "i4"), ("run", "f4"), ("nodes", "u2")])
     structured["run"], structured["nodes"] = 60, 3
     assert gridweave.run(structured, nodes=4).jobs["waiting_time"].tolist() == [0.0, 60.0]
+    packed = np.zeros(3, dtype=[("submit", "i8"), ("run", "i8"), ("nodes", "i4")])
+    packed["submit"], packed["run"], packed["nodes"] = [0, 5, 7], 60, 3
+    assert gridweave.run(packed, nodes=4).jobs["waiting_time"].tolist() == [0.0, 55.0, 113.0]
 
 
 def test_requested_times_are_known_or_not():

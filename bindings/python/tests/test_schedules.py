@@ -146,3 +146,25 @@ def test_common_slots_are_the_earliest():
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_arrays_that_cannot_be_read_where_they_are_are_refused():
+    packed = np.zeros(3, dtype=[("start", "f8"), ("end", "f8"), ("node", "i4")])
+    packed["start"], packed["end"] = [0, 10, 20], [5, 15, 25]
+    machine = Availability(4)
+    with pytest.raises(ValueError, match="copy it with numpy.array"):
+        machine.place(packed["start"], 1, 1)
+    with pytest.raises(ValueError, match="copy it with numpy.array"):
+        machine.place([1, 1, 1], packed["end"], 1)
+    assert machine == Availability(4)
+    machine.place(np.array(packed["start"]) / 10 + 1, 1, 1)
+
+
+def test_rows_without_columns_are_refused():
+    for busy in ([[]], np.empty((3, 0)), [[1, 2, 3]]):
+        with pytest.raises(ValueError, match="give two, start and end"):
+            Schedule(busy)
+        with pytest.raises(ValueError, match="give two, start and end"):
+            CommonSearch([busy])
+    assert len(Schedule(np.empty((0, 2)))) == 0
+    assert len(CommonSearch([[]])) == 1

@@ -53,7 +53,7 @@ def _names(frame: Any) -> Iterable[str]:
 
 
 def as_column(name: str, values: Any) -> np.ndarray[Any, Any]:
-    """A column as an array of 64-bit integers or reals: the array itself if it is one."""
+    """A column as an array of 64-bit integers or reals: the array itself if it is an aligned one."""
     column = np.asarray(values)
     if column.ndim != 1:
         raise ValueError(f"{name}: has {column.ndim} dimensions; give one number for each job")
@@ -65,7 +65,8 @@ def as_column(name: str, values: Any) -> np.ndarray[Any, Any]:
             column = column - column.min() if len(column) else column.astype("m8[s]")
         return np.asarray(column / np.timedelta64(1, "s"), dtype=np.float64)
     if column.dtype in (np.int64, np.float64):
-        return column
+        # Those of a packed structured array are not aligned.
+        return np.require(column, requirements=["ALIGNED"])
     if kind in "iub":
         return column.astype(np.int64)
     if kind == "f":
