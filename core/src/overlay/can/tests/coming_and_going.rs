@@ -1,4 +1,4 @@
-//! Joiners and leavers: whom they ask, and when again.
+//! Joiners and leavers: which peers they ask, and when they ask again.
 
 use super::super::*;
 use super::three::{Three, feed, sent};

@@ -75,9 +75,9 @@ pub(super) fn feed(node: &mut Can<2>, event: Event<Can<2>>, now: Time) -> Vec<Ef
     effects.drain().collect()
 }
 
-pub(super) fn sent(effects: Vec<Effect<Can<2>>>, whom: NodeId) -> Vec<Message<2>> {
+pub(super) fn sent(effects: Vec<Effect<Can<2>>>, peer: NodeId) -> Vec<Message<2>> {
     let sent = effects.into_iter().filter_map(|effect| match effect {
-        Effect::Send { to, message } if to == whom => Some(message),
+        Effect::Send { to, message } if to == peer => Some(message),
         _ => None,
     });
     sent.collect()

@@ -195,46 +195,9 @@ fn found(job: u64, wanted: Wanted) -> Message<3> {
     }
 }
 
-#[test]
-fn a_node_answers_a_flooded_search_if_it_can_run_the_job() {
-    let mut network = Network::new(config(), &[(4, 16)]);
-    let search = |number, job| Message::Search {
-        header: Header {
-            id: FloodId {
-                origin: id(77),
-                sequence: number,
-                kind: 0,
-                round: 0,
-            },
-            ttl: 3,
-            hops: 0,
-        },
-        job: Shared::new(job),
-        quest: quest(Wanted::RunNode),
-    };
-    assert_eq!(answers(&mut network, 0, search(1, job(1, 5, 1))), []);
-    let said = answers(&mut network, 0, search(2, job(2, 4, 1)));
-    assert_eq!(said, [found(2, Wanted::RunNode)]);
-    // The same flood again.
-    assert_eq!(answers(&mut network, 0, search(2, job(2, 4, 1))), []);
-    // A leaver takes no new job.
-    network.submit(0, job(3, 4, 1));
-    network.pass(30);
-    network.command(id(0), Command::Leave);
-    assert_eq!(answers(&mut network, 0, search(4, job(4, 4, 1))), []);
-}
-
-#[test]
-fn a_node_that_can_remember_no_more_floods_answers_them_and_passes_none_on() {
-    let searches = 2;
-    let mut network = Network::new(
-        Config {
-            searches,
-            ..config()
-        },
-        &[(4, 16)],
-    );
-    let flood = |number, cores| Message::Search {
+/// A flooded search of node 77 for a job that needs so many cores.
+fn flood(number: u64, cores: u64) -> Message<3> {
+    Message::Search {
         header: Header {
             id: FloodId {
                 origin: id(77),
@@ -247,7 +210,34 @@ fn a_node_that_can_remember_no_more_floods_answers_them_and_passes_none_on() {
         },
         job: Shared::new(job(number, cores, 1)),
         quest: quest(Wanted::RunNode),
-    };
+    }
+}
+
+#[test]
+fn a_node_answers_a_flooded_search_if_it_can_run_the_job() {
+    let mut network = Network::new(config(), &[(4, 16)]);
+    assert_eq!(answers(&mut network, 0, flood(1, 5)), []);
+    let said = answers(&mut network, 0, flood(2, 4));
+    assert_eq!(said, [found(2, Wanted::RunNode)]);
+    // The same flood again.
+    assert_eq!(answers(&mut network, 0, flood(2, 4)), []);
+    // A leaver takes no new job.
+    network.submit(0, job(3, 4, 1));
+    network.pass(30);
+    network.command(id(0), Command::Leave);
+    assert_eq!(answers(&mut network, 0, flood(4, 4)), []);
+}
+
+#[test]
+fn a_node_that_can_remember_no_more_floods_answers_them_and_passes_none_on() {
+    let searches = 2;
+    let mut network = Network::new(
+        Config {
+            searches,
+            ..config()
+        },
+        &[(4, 16)],
+    );
     for number in 1..4 {
         assert_eq!(answers(&mut network, 0, flood(number, 5)), []);
         let cut_off = network.nodes[&id(0)].counts().cut_off;
