@@ -122,16 +122,18 @@ impl Reach {
 /// Whether a message was heard before.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sight {
-    /// It is new.
+    /// It is new, and is remembered.
     First,
     /// It was heard, not long ago.
     Again,
+    /// There is no room to remember it. It may be new, but must not be passed on: it might go round for ever.
+    Unkept,
 }
 
 /// Which floods a node has heard of lately.
 ///
-/// It forgets each flood after a while, and the earliest if there are too many. A liar that makes up names can make it
-/// forget, but not grow.
+/// It forgets each flood after a while, and never one that may still be on its way: while it is full, it takes no other.
+/// So a liar that makes up names can keep other floods from going on, but can make none go round.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Seen {
     keep: Span,
@@ -164,38 +166,20 @@ impl Seen {
         if self.known.contains(&id) && !canary!(FloodsSeenAgain) {
             return Sight::Again;
         }
-        if self.most == 0 {
-            return Sight::First;
-        }
         if self.order.len() >= self.most as usize {
-            self.forget_first();
+            return Sight::Unkept;
         }
         self.known.insert(id);
         self.order.push_back((now + self.keep, id));
         Sight::First
     }
 
-    /// Whether it remembers a flood.
-    pub fn contains(&self, id: FloodId) -> bool {
-        self.known.contains(&id)
-    }
-
-    /// Whether a new flood would displace one that may still be on its way. If a full node passes on new floods, they
-    /// may go round for ever.
-    pub fn is_full(&mut self, now: Time) -> bool {
-        self.expire(now);
-        self.most > 0 && self.order.len() >= self.most as usize
-    }
-
     /// Forgets the floods whose time is over.
     pub fn expire(&mut self, now: Time) {
-        while self.order.front().is_some_and(|(until, _)| *until <= now) {
-            self.forget_first();
-        }
-    }
-
-    fn forget_first(&mut self) {
-        if let Some((_, id)) = self.order.pop_front() {
+        while let Some(&(until, id)) = self.order.front()
+            && until <= now
+        {
+            self.order.pop_front();
             self.known.remove(&id);
         }
     }

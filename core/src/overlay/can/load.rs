@@ -40,8 +40,15 @@ impl Load {
     /// outermost places, and the part from zero to the whole is all of it: rounding loses nothing.
     #[must_use]
     pub(super) fn between(self, from: u64, to: u64, whole: u64) -> Self {
+        // Most parts begin at zero or end at the whole, and so need no division of 128 bits.
         let up_to = |amount: u64, place: u64| {
-            let product = u128::from(amount).saturating_mul(u128::from(place.min(whole)));
+            if place == 0 || amount == 0 {
+                return 0;
+            }
+            if place >= whole {
+                return amount;
+            }
+            let product = u128::from(amount).saturating_mul(u128::from(place));
             let part = product.checked_div(u128::from(whole)).unwrap_or(0);
             u64::try_from(part).unwrap_or(u64::MAX)
         };

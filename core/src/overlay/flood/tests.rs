@@ -91,35 +91,35 @@ fn the_same_in_another_round_or_of_another_kind_is_new() {
 }
 
 #[test]
-fn made_up_names_do_not_make_it_grow() {
+fn made_up_names_neither_make_it_grow_nor_forget() {
     let mut seen = Seen::new(Span::from_secs(10), 64);
     for sequence in 0..10_000 {
-        assert_eq!(seen.see(flood(sequence), Time::ZERO), Sight::First);
+        let sight = seen.see(flood(sequence), Time::ZERO);
+        let has_room = sequence < 64;
+        assert_eq!(sight, [Sight::Unkept, Sight::First][usize::from(has_room)]);
         assert!(seen.len() <= 64 && seen.known.len() == seen.order.len());
     }
-    // The latest floods are remembered.
-    for sequence in 9_936..10_000 {
+    for sequence in 0..64 {
         assert_eq!(seen.see(flood(sequence), Time::ZERO), Sight::Again);
     }
     seen.expire(Time::from_secs(10));
     assert!(seen.is_empty() && seen.known.is_empty());
     let mut none = Seen::new(Span::MAX, 0);
-    assert_eq!(none.see(flood(0), Time::MAX), Sight::First);
+    assert_eq!(none.see(flood(0), Time::MAX), Sight::Unkept);
     assert!(none.is_empty());
 }
 
 #[test]
-fn it_is_full_until_the_time_of_the_first_flood_is_over() {
+fn it_takes_no_flood_until_the_time_of_the_first_is_over() {
     let mut seen = Seen::new(Span::from_secs(10), 2);
     for sequence in 0..2 {
-        assert!(!seen.is_full(Time::from_secs(sequence)));
-        seen.see(flood(sequence), Time::from_secs(sequence));
+        let at = Time::from_secs(sequence);
+        assert_eq!(seen.see(flood(sequence), at), Sight::First);
     }
-    assert!(seen.is_full(Time::from_micros(9_999_999)));
-    assert!(!seen.is_full(Time::from_secs(10)));
-    assert_eq!(seen.len(), 1);
-    // If no flood is remembered, none is forgotten too early.
-    assert!(!Seen::new(Span::MAX, 0).is_full(Time::ZERO));
+    let last = Time::from_micros(9_999_999);
+    assert_eq!(seen.see(flood(2), last), Sight::Unkept);
+    assert_eq!(seen.see(flood(2), Time::from_secs(10)), Sight::First);
+    assert_eq!(seen.len(), 2);
 }
 
 #[cfg(feature = "serde")]

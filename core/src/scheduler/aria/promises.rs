@@ -1,6 +1,6 @@
 //! What a site offered lately. A job for which it asked less than it would now was offered a place that is gone.
 
-use alloc::vec::Vec;
+use alloc::collections::{BTreeMap, BTreeSet};
 
 use super::Aria;
 use super::config::Gifts;
@@ -22,9 +22,13 @@ const MOST_REFUSALS: u32 = 3;
 /// the end: so it is taken where it comes.
 pub(super) const OUT_OF_ITS_QUEUE: u32 = 1;
 
-/// The last offers, one for each job, in the order of jobs.
+/// The last offers, one for each job.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Promises(Vec<Promise>);
+pub(super) struct Promises {
+    by_job: BTreeMap<JobId, Promise>,
+    /// When each was made, and for which job: a site that has made as many as it remembers forgets one with each offer.
+    by_age: BTreeSet<(Time, JobId)>,
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Promise {
@@ -46,39 +50,40 @@ impl Promise {
 
 impl Promises {
     pub(super) const fn none() -> Self {
-        Self(Vec::new())
+        Self {
+            by_job: BTreeMap::new(),
+            by_age: BTreeSet::new(),
+        }
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        self.0.len() <= MOST_PROMISES && self.0.is_sorted_by(|a, b| a.job() < b.job())
+        let mut promises = self.by_job.iter();
+        self.by_age.len() == self.by_job.len()
+            && self.by_job.len() <= MOST_PROMISES
+            && promises.all(|(job, it)| *job == it.job() && self.by_age.contains(&(it.at(), *job)))
     }
 
     fn make(&mut self, promise: Promise) {
-        match self.0.binary_search_by_key(&promise.job(), Promise::job) {
-            Ok(index) => {
-                if let Some(known) = self.0.get_mut(index) {
-                    *known = promise;
-                }
-            }
-            Err(index) => {
-                let full = self.0.len() >= MOST_PROMISES;
-                self.0.insert(index, promise);
-                let oldest = self.0.iter().enumerate().min_by_key(|(_, it)| it.at());
-                if let Some((oldest, _)) = oldest.filter(|_| full) {
-                    self.0.remove(oldest);
-                }
-            }
+        self.take(promise.job());
+        self.by_age.insert((promise.at(), promise.job()));
+        self.by_job.insert(promise.job(), promise);
+        if self.by_job.len() > MOST_PROMISES
+            && let Some((_, oldest)) = self.by_age.pop_first()
+        {
+            self.by_job.remove(&oldest);
         }
     }
 
     fn take(&mut self, job: JobId) -> Option<Promise> {
-        let index = self.0.binary_search_by_key(&job, Promise::job).ok()?;
-        Some(self.0.remove(index))
+        let promise = self.by_job.remove(&job)?;
+        self.by_age.remove(&(promise.at(), job));
+        Some(promise)
     }
 
     /// The jobs that were offered a place and may still come.
     pub(super) fn open(&self, now: Time) -> impl Iterator<Item = QueuedJob> + '_ {
-        let open = self.0.iter().filter(move |promise| now < promise.until);
+        let promises = self.by_job.values();
+        let open = promises.filter(move |promise| now < promise.until);
         open.map(|promise| promise.queued)
     }
 }

@@ -61,10 +61,8 @@ impl<S: LocalScheduler> Aria<S> {
     ) -> FloodId {
         let id = self.name_flood(kind, job.get().id);
         let header = self.reach(kind).begin(id);
-        // A node knows its own floods by their origin, so it forgets no other flood for them.
-        if !self.seen.is_full(cx.now()) {
-            self.seen.see(id, cx.now());
-        }
+        // If there is no room, it still knows its own floods by their origin.
+        self.seen.see(id, cx.now());
         self.pass_on(None, kind, header, job, cost, cx);
         id
     }
@@ -86,18 +84,11 @@ impl<S: LocalScheduler> Aria<S> {
         if !sound || own {
             return;
         }
-        // A flood that is forgotten while it is on its way would be passed on again and again. So if there is no room
-        // to remember it, it is answered but not passed on.
-        let is_full = self.seen.is_full(cx.now());
-        let is_known = if is_full {
-            self.seen.contains(header.id)
-        } else {
-            self.seen.see(header.id, cx.now()) == Sight::Again
-        };
-        if is_known {
+        let sight = self.seen.see(header.id, cx.now());
+        if sight == Sight::Again {
             return;
         }
-        if is_full {
+        if sight == Sight::Unkept {
             self.cut_off = self.cut_off.saturating_add(1);
         }
         let confined = job.get().scope == Scope::Here;
@@ -137,7 +128,7 @@ impl<S: LocalScheduler> Aria<S> {
             }
             Forward::Always => true,
         };
-        if forwards && !is_full {
+        if forwards && sight == Sight::First {
             self.pass_on(Some(from), kind, header, job, cost, cx);
         }
     }

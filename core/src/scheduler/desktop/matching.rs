@@ -426,21 +426,15 @@ impl<const D: usize> Desktop<D> {
         quest: Quest,
         cx: &mut dyn Context<Self>,
     ) {
-        // A flood that is forgotten too early would be passed on for ever. So if there is no room to remember it, it is
-        // answered but not passed on.
-        let is_full = self.seen.is_full(cx.now());
-        let is_known = match is_full {
-            true => self.seen.contains(header.id),
-            false => self.seen.see(header.id, cx.now()) == Sight::Again,
-        };
-        if is_known {
+        let sight = self.seen.see(header.id, cx.now());
+        if sight == Sight::Again {
             return;
         }
         let needs = self.needs(job.get());
         if self.duty.takes_jobs() && self.queue.pool().suits(&needs) {
             let me = [self.me].into_iter().collect();
             self.answer(job.get().id, quest, me, cx);
-        } else if is_full {
+        } else if sight == Sight::Unkept {
             self.counts.cut_off = self.counts.cut_off.saturating_add(1);
         } else {
             self.spread(header, job, quest, Some(from), cx);
