@@ -4,20 +4,21 @@
 //! makes the decisions of one node. It has no IO, no clock, no threads and no entropy: a *host* provides these. The
 //! host is a simulator, a model checker or the agent of a real scheduler.
 //!
-//! Each module is a layer that can be used alone. It depends only on modules above it in this table:
+//! Each module is a layer that can be used alone. It depends only on modules above it in this table. Only
+//! `scheduler::agent`, which builds nodes as agents run them, also uses those below:
 //!
 //! | module | what it is |
 //! |---|---|
 //! | [`time`], [`id`], [`rng`] | instants, intervals, names, random choices |
 //! | [`config`] | why a configuration is refused: the field, its value and the bound |
+//! | [`few`], [`sorted`], [`shared`] | a list of a few items, kept in place; a sorted map, for the few entries that one node keeps; an immutable value behind a pointer, for a message with many receivers |
+//! | [`trace`] | why a job is where it is: which nodes were asked, which refused, and why |
 //! | [`machine`] | the contract between a protocol and its host |
 //! | [`heartbeat`] | a failure detector, and the smallest complete machine |
-//! | [`profile`] | what a node tells its peers about itself: where it is, when it is free |
-//! | [`shared`] | an immutable value behind a pointer, for a message with many receivers |
-//! | [`few`] | a list of a few items, kept in place |
-//! | [`sorted`] | a sorted map, for the few entries that one node keeps |
 //! | [`resource`] | what nodes have, what jobs need, and how well they match |
 //! | [`job`] | the types that all schedulers share: jobs, commands and notices |
+//! | [`admission`] | which organisations' jobs a node admits, and what a job needs of each node |
+//! | [`profile`] | what a node tells its peers about itself: where it is, when it is free |
 //! | [`schedule`] | busy and free time: of one node, of many nodes at once, of many processors, shared by threads |
 //! | [`select`] | which of many nodes a job gets, by the criterion of its user |
 //! | [`queue`] | the order in which a site runs its jobs, and the cost of one more job |
@@ -96,8 +97,8 @@
 //! | `serde` | no | `Serialize` and `Deserialize` for what crosses a boundary; decoding checks what construction checks | the crate `serde` with its derive macros |
 //! | `wire` | no | [`wire`]: encodes every message, and decodes any bytes safely; `docs/reference/wire.md` is its specification | the features `alloc` and `serde`, and the crate `postcard` |
 //!
-//! Without features the crate has [`time`], [`id`], [`rng`], [`config`], [`machine`], [`heartbeat`], [`mentions`],
-//! [`profile`], [`few`], [`resource`] and [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`];
+//! Without features the crate has [`time`], [`id`], [`rng`], [`config`], [`trace`], [`machine`], [`heartbeat`],
+//! [`mentions`], [`profile`], [`admission`], [`few`], [`resource`] and [`job`]; views, CYCLON, VICINITY and Vivaldi in [`overlay`];
 //! [`schedule::ledger`], and [`schedule::Schedule`] on fixed storage. It then needs the crates `heapless`, `libm`
 //! and `rand_core`, and no allocator. Of other crates, public items name only `rand_core::Rng`, which is re-exported,
 //! and serde's traits.

@@ -52,7 +52,7 @@ Made from the types by `cargo test -p gridweave-tests --test suites -- --ignored
 
 `gridweave run --config FILE` reads these keys, `--set table.key=value` sets one of them, and every run writes all of them into its `config.toml`. \
 Times are text: `'90s'`, `'5m'`, `'1h'`, `'7d'`. `gridweave validate FILE` checks a file without a run. Beside the tables there are `scheduler` (a name), `seed` (a number), and `[[faults]]` ([crashes and joins](simulation.md#nodes-crashes-and-disks)); \
-[the simulation](simulation.md#network) has the kinds of delay.
+[the simulation](simulation.md#network) has the kinds of delay. `PROTOCOLS` with a number is a rule of [the papers](rules.md).
 ";
 
 /// A key of a table.

@@ -1,4 +1,4 @@
-//! How `gridweave-core` is proved: slow obvious twins of its layers, drivers that hold both to the same answers, and
+//! How `gridweave-core` is tested: slow obvious twins of its layers, drivers that hold both to the same answers, and
 //! checkers for the invariants by name.
 //!
 //! - [`twins`]: each layer beside a model that is too simple to be wrong, driven by one set of steps.

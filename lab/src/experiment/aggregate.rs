@@ -34,8 +34,8 @@ pub fn aggregate(summaries: &[Value]) -> Value {
         return Value::Null;
     };
     match first {
-        Value::Object(fields) => {
-            let joined = fields.keys().map(|key| {
+        Value::Object(_) => {
+            let joined = names(summaries).into_iter().map(|key| {
                 let values: Vec<Value> = summaries
                     .iter()
                     .map(|summary| summary.get(key).cloned().unwrap_or(Value::Null))
@@ -60,11 +60,15 @@ pub fn aggregate(summaries: &[Value]) -> Value {
     }
 }
 
+/// The names that any of some objects has.
+fn names(objects: &[Value]) -> BTreeSet<&String> {
+    let fields = objects.iter().filter_map(Value::as_object);
+    fields.flat_map(Map::keys).collect()
+}
+
 /// Joins counts by name. A run that does not have a name has counted none of it.
 fn tally(runs: &[Value]) -> Value {
-    let names = runs.iter().filter_map(Value::as_object).flat_map(Map::keys);
-    let names: BTreeSet<&String> = names.collect();
-    let joined = names.into_iter().map(|name| {
+    let joined = names(runs).into_iter().map(|name| {
         let count = |run: &Value| run.get(name).cloned().unwrap_or_else(|| json!(0));
         let counts: Vec<Value> = runs.iter().map(count).collect();
         (name.clone(), aggregate(&counts))
@@ -89,6 +93,8 @@ mod tests {
         let no_job_ran = [json!({ "wait": null }), json!({ "wait": { "mean": 4.0 } })];
         assert_eq!(aggregate(&no_job_ran)["wait"]["mean"]["mean"], 4.0);
         assert_eq!(aggregate(&no_job_ran[..1])["wait"], Value::Null);
+        let of_one_size = [json!({ "2": { "n": 1 } }), json!({ "4": { "n": 3 } })];
+        assert_eq!(aggregate(&of_one_size)["4"]["n"]["mean"], 3.0);
         let reasons = [
             json!({ "reasons": {} }),
             json!({ "reasons": { "NoStart": 4 } }),

@@ -74,8 +74,13 @@ impl Prepared {
 
     /// The results of a run of this experiment.
     pub(crate) fn results(&self, run: Run, cost: Cost) -> Results {
+        let series = series(&self.facts(), &run, self.config.report.window);
+        self.results_over_time(run, series, cost)
+    }
+
+    /// The same with what is known of each window already.
+    pub(crate) fn results_over_time(&self, run: Run, series: Vec<Row>, cost: Cost) -> Results {
         let facts = self.facts();
-        let series = series(&facts, &run, self.config.report.window);
         let threshold = self.config.report.slowdown_threshold;
         let mut summary = Summary::new(&facts, &run, &series, threshold);
         if !self.config.grid.kinds.is_empty() || self.config.workload.organisations.is_some() {

@@ -32,6 +32,7 @@ pub use aggregate::{aggregate, is_partial, join};
 pub use comparison::{Waits, wait_difference, wait_ratio};
 pub use error::{InputError, MOST_NODES};
 pub use execute::Results;
+pub(crate) use prepare::jobs_of;
 pub use prepare::{Prepared, prepare, prepare_given};
 pub use sweep::{Point, Sweep};
 pub use tables::{Requested, Table, tables};

@@ -86,6 +86,26 @@ pub fn prepare_given(config: &Config, jobs: Workload) -> Result<Prepared, InputE
     Ok(prepared)
 }
 
+fn draws_jobs(Config { grid, workload, .. }: &Config) -> bool {
+    // Which jobs require what, and which organisation they are of, may be drawn.
+    workload.source.is_generated() || !grid.kinds.is_empty() || workload.organisations.is_some()
+}
+
+/// The part of a configuration that decides jobs and nodes: two that have it in common are prepared alike.
+pub(crate) fn jobs_of(config: &Config) -> Config {
+    let mut jobs = Config {
+        grid: config.grid.clone(),
+        workload: config.workload.clone(),
+        ..Config::default()
+    };
+    jobs.workload.estimates = Config::default().workload.estimates;
+    jobs.rules.desktop.join_every = config.rules.desktop.join_every;
+    if draws_jobs(config) {
+        jobs.seed = config.seed;
+    }
+    jobs
+}
+
 impl Prepared {
     fn begin(config: &Config) -> Result<Self, InputError> {
         Ok(Self {
@@ -121,9 +141,7 @@ impl Prepared {
 
     /// Whether the jobs depend on the seed.
     pub fn draws_jobs(&self) -> bool {
-        let Config { grid, workload, .. } = &self.config;
-        // Which jobs require what, and which organisation they are of, may be drawn.
-        workload.source.is_generated() || !grid.kinds.is_empty() || workload.organisations.is_some()
+        draws_jobs(&self.config)
     }
 
     /// The same with each job split into serial ones, as with `workload.shape = "serial"`.

@@ -10,7 +10,7 @@ use super::Ending;
 use super::hints::rejected_gangs;
 use super::session::Session;
 use crate::config::{Config, ConfigError, read_text};
-use crate::experiment::{Point, Prepared, Sweep, prepare};
+use crate::experiment::{Point, Prepared, Sweep, jobs_of, prepare};
 
 /// Checks a configuration or a sweep and the files that it names, as a run would.
 pub(super) fn validate(session: &Session, file: &Path) -> anyhow::Result<Ending> {
@@ -63,7 +63,7 @@ pub(super) fn check_all<'a>(
         if let Some(trace) = &point.config.workload.trace {
             refuse_stream(trace)?;
         }
-        let source = source_of(&point.config).to_toml()?;
+        let source = jobs_of(&point.config).to_toml()?;
         groups.entry(source).or_default().push(point);
     }
     let mut first = None;
@@ -84,21 +84,6 @@ pub(super) fn refuse_stream(trace: &Path) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-/// The part of a configuration that decides jobs and nodes.
-fn source_of(config: &Config) -> Config {
-    let seed = if config.workload.source.is_generated() {
-        config.seed
-    } else {
-        0
-    };
-    Config {
-        workload: config.workload.clone(),
-        grid: config.grid.clone(),
-        seed,
-        ..Config::default()
-    }
 }
 
 /// Checks runs that have the same jobs and nodes. Returns a hint about the first run that has one.

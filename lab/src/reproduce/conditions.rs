@@ -37,6 +37,7 @@ struct Kind {
     name: &'static str,
     title: &'static str,
     conditions: &'static [Condition],
+    note: Option<&'static str>,
 }
 
 /// A condition: its title, its name in runs, and how the configuration changes.
@@ -55,6 +56,9 @@ const KINDS: [Kind; 4] = [
                 config.workload.estimates = Estimates::Overrun;
             }),
         ],
+        note: Some(
+            "a job that is still running when its requested time is over, and may not overrun it, is killed",
+        ),
     },
     Kind {
         name: "delay",
@@ -72,6 +76,7 @@ const KINDS: [Kind; 4] = [
                 };
             }),
         ],
+        note: None,
     },
     Kind {
         name: "loss",
@@ -81,6 +86,7 @@ const KINDS: [Kind; 4] = [
             Condition("1 % lost, 50 ms", "loss1", |config| lose(config, 0.01)),
             Condition("5 % lost, 50 ms", "loss5", |config| lose(config, 0.05)),
         ],
+        note: None,
     },
     Kind {
         name: "churn",
@@ -89,6 +95,10 @@ const KINDS: [Kind; 4] = [
             NORMAL,
             Condition("1 % of nodes an hour, back after 10 min", "churn1", churn),
         ],
+        note: Some(
+            "a job that runs again after a node was lost has waited until its last start; one that loses nodes more often \
+             than it may begin anew fails",
+        ),
     },
 ];
 
@@ -186,7 +196,7 @@ fn report<S: Conditioned, const KIND: usize>(setup: &S, samples: &[Sample<'_>]) 
     let mut table = Table::unpublished(
         kind.name,
         title,
-        "condition | scheduler | completed | not done | wait s | p99 wait s | wait / easy | messages for each job | violations",
+        "condition | scheduler | completed | killed | not done | wait s | p99 wait s | wait / easy | messages for each job | violations",
     );
     let each = samples.chunks_exact(S::CONTENDERS.len() + 1);
     for (Condition(condition, ..), samples) in kind.conditions.iter().zip(each) {
@@ -200,6 +210,7 @@ fn report<S: Conditioned, const KIND: usize>(setup: &S, samples: &[Sample<'_>]) 
                     (*condition).into(),
                     title.into(),
                     sample.mean(0, &Finished::completed),
+                    sample.mean(0, &Finished::killed),
                     sample.mean(0, &Finished::not_done),
                     sample.mean(0, &Finished::mean_wait),
                     sample.mean(0, &|run| run.wait().p99),
@@ -212,11 +223,11 @@ fn report<S: Conditioned, const KIND: usize>(setup: &S, samples: &[Sample<'_>]) 
             );
         }
     }
-    let notes = [
-        "central-easy has the estimates of the condition, and neither delay nor faults: it shows what could be had",
-        "ratios are over the jobs that ran under both",
-        "a job that runs again after a node was lost has waited until its last start; not done: nodes were lost more often than \
-         a job may begin anew",
+    let mut notes = vec![
+        "central-easy has the estimates of the condition, and neither delay nor faults: it shows what could be had. Where \
+         times may be overrun, it is told the true ones of jobs that do",
+        "ratios are over the jobs that ran under both; not done: refused, failed, lost or not at their end",
     ];
+    notes.extend(kind.note);
     Report::new([table], &notes, setup.size().caveat())
 }

@@ -1,9 +1,10 @@
 //! Finished runs, kept in a folder so that none is made twice.
 //!
-//! A run is found again by the digests of the program and of its configuration, with the content of the files that it
-//! names. So a reproduction that was interrupted goes on where it stopped, and a run of another build is never taken
-//! for one of this build. What cannot be read or written is made again: keeping is a convenience, and no result
-//! depends on it.
+//! A run is found again by the digests of the code that decides it and of its configuration, with the content of the
+//! files that it names. So a reproduction that was interrupted goes on where it stopped, also after a change of what
+//! only plans runs or shows them, and a run of other code is never taken for one of this. Figures of studies, which have
+//! no configuration, are those of one build. What cannot be read or written is made again: keeping is a convenience, and
+//! no result depends on it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,14 +22,18 @@ use super::Options;
 use crate::config::{Config, DelayConfig};
 use crate::experiment::{Prepared, Results};
 use crate::outcome::Outcome;
-use crate::results::{Cost, DraftFile};
+use crate::results::{Cost, DraftFile, Row};
 use crate::run::{Faults, Placement, Run};
 
-/// The folder with the runs of this build.
+/// The folders with the runs of this code, and with the figures of this build.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    folder: PathBuf,
+    runs: PathBuf,
+    figures: PathBuf,
 }
+
+/// Names the code that decides runs, without what plans and shows them (`build.rs`); empty if that cannot be told.
+const SOURCES: &str = env!("GRIDWEAVE_SOURCES");
 
 /// What is kept of a run: all but the nodes of each job, and pictures.
 #[derive(Serialize, Deserialize)]
@@ -44,24 +49,28 @@ struct Record {
     violations: u64,
     events: u64,
     digest: String,
+    /// Which nodes were idle cannot be told without the nodes of each job.
+    series: Vec<Row>,
     /// Processor time, elapsed time, events per second, and memory.
     cost: (Option<f64>, f64, f64, Option<u64>),
 }
 
 impl Kept {
-    /// The folder of this build in `folder`, which is made when the first run is kept. The build is known by the file
-    /// with its code.
+    /// What is kept in `folder`, which is made when the first run is. The build is known by the file with its program.
     pub(crate) fn open(folder: &Path, program: &Path) -> io::Result<Self> {
         let mut history = History::new();
         history.bytes(&fs::read(program)?);
-        Ok(Self {
-            folder: folder.join(history.digest()),
-        })
+        let figures = folder.join(history.digest());
+        let runs = match SOURCES.is_empty() {
+            true => figures.clone(),
+            false => folder.join(SOURCES),
+        };
+        Ok(Self { runs, figures })
     }
 
     /// The results of this experiment, if they were kept.
     pub(crate) fn run(&self, prepared: &Prepared) -> Option<Results> {
-        let record: Record = self.read(&run_key(&prepared.config)?)?;
+        let record: Record = read(&self.runs, &run_key(&prepared.config)?)?;
         let (jobs, undelivered, network) = record.faults;
         let (cpu_s, wall_s, events_per_s, peak_rss_bytes) = record.cost;
         let run = Run {
@@ -92,7 +101,7 @@ impl Kept {
             version: env!("CARGO_PKG_VERSION"),
         };
         let fits = run.outcomes.len() == prepared.workload.jobs.len();
-        fits.then(|| prepared.results(run, cost))
+        fits.then(|| prepared.results_over_time(run, record.series, cost))
     }
 
     /// Keeps the results of an experiment.
@@ -113,6 +122,7 @@ impl Kept {
             violations: run.violations,
             events: run.events,
             digest: run.digest.clone(),
+            series: results.series.clone(),
             cost: (
                 cost.cpu_s,
                 cost.wall_s,
@@ -120,39 +130,39 @@ impl Kept {
                 cost.peak_rss_bytes,
             ),
         };
-        self.write(&key, &record);
+        write(&self.runs, &key, &record);
     }
 
     /// The figures of a case of a study under a seed, if they were kept.
     pub(crate) fn figures(&self, study: &Study<'_>) -> Option<Vec<f64>> {
-        self.read(&study.key()?)
+        read(&self.figures, &study.key()?)
     }
 
     /// Keeps the figures of a case of a study.
     pub(crate) fn keep_figures(&self, study: &Study<'_>, figures: &[f64]) {
         if let Some(key) = study.key() {
-            self.write(&key, &figures);
+            write(&self.figures, &key, &figures);
         }
     }
+}
 
-    fn read<T: for<'a> Deserialize<'a>>(&self, key: &str) -> Option<T> {
-        let bytes = fs::read(self.folder.join(key)).ok()?;
-        let (record, rest) = postcard::take_from_bytes(&bytes).ok()?;
-        // A file that goes on is not what was written.
-        rest.is_empty().then_some(record)
-    }
+fn read<T: for<'a> Deserialize<'a>>(folder: &Path, key: &str) -> Option<T> {
+    let bytes = fs::read(folder.join(key)).ok()?;
+    let (record, rest) = postcard::take_from_bytes(&bytes).ok()?;
+    // A file that goes on is not what was written.
+    rest.is_empty().then_some(record)
+}
 
-    fn write<T: Serialize>(&self, key: &str, record: &T) {
-        let write = || -> io::Result<()> {
-            let bytes = postcard::to_allocvec(record).map_err(io::Error::other)?;
-            fs::create_dir_all(&self.folder)?;
-            let file = DraftFile::new(&self.folder.join(key))?;
-            file.write(|to| to.write_all(&bytes))?;
-            file.publish()
-        };
-        // A run that cannot be kept is made again the next time.
-        let _ = write();
-    }
+fn write<T: Serialize>(folder: &Path, key: &str, record: &T) {
+    let write = || -> io::Result<()> {
+        let bytes = postcard::to_allocvec(record).map_err(io::Error::other)?;
+        fs::create_dir_all(folder)?;
+        let file = DraftFile::new(&folder.join(key))?;
+        file.write(|to| to.write_all(&bytes))?;
+        file.publish()
+    };
+    // A run that cannot be kept is made again the next time.
+    let _ = write();
 }
 
 /// A case of a study under a seed.
@@ -221,14 +231,21 @@ mod tests {
     }
 
     fn prepared(scheduler: &str) -> Prepared {
-        let text = format!("scheduler = '{scheduler}'\n[workload]\nuntil = '6h'");
+        // Under `desktop` several jobs share a node.
+        let workload = match scheduler {
+            "desktop" => {
+                "source = 'desktop'\n[workload.desktop]\nnodes = 20\njobs = 100\nload = 40"
+            }
+            _ => "until = '6h'",
+        };
+        let text = format!("scheduler = '{scheduler}'\n[workload]\n{workload}");
         prepare(&Config::parse(&text).unwrap()).unwrap()
     }
 
     #[test]
     fn a_kept_run_has_the_results_of_the_run_itself() {
         let (_folder, kept) = kept();
-        for scheduler in ["central-easy", "asap"] {
+        for scheduler in ["central-easy", "asap", "desktop"] {
             let prepared = prepared(scheduler);
             assert_eq!(kept.run(&prepared), None);
             let results = prepared.execute(&Monitor::default()).unwrap();
@@ -252,7 +269,7 @@ mod tests {
         let mut other = prepared.clone();
         other.config.seed = 1;
         assert_eq!(kept.run(&other), None);
-        let file = kept.folder.join(run_key(&prepared.config).unwrap());
+        let file = kept.runs.join(run_key(&prepared.config).unwrap());
         let whole = fs::read(&file).unwrap();
         for damaged in [&whole[..whole.len() / 2], &[&whole[..], &[0]].concat(), &[]] {
             fs::write(&file, damaged).unwrap();

@@ -372,10 +372,15 @@ impl Finished {
         self.summary.jobs.completed as f64
     }
 
-    /// How many jobs were rejected, failed or were lost.
+    /// How many jobs were killed when their requested time was over.
+    const fn killed(&self) -> f64 {
+        self.summary.jobs.killed as f64
+    }
+
+    /// How many jobs were submitted, and did not run to their end or their limit.
     const fn not_done(&self) -> f64 {
         let jobs = &self.summary.jobs;
-        (jobs.rejected + jobs.failed + jobs.lost) as f64
+        (jobs.submitted - jobs.completed - jobs.killed) as f64
     }
 
     /// A count divided by the number of submitted jobs.

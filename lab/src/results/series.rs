@@ -1,14 +1,14 @@
 //! A run over time: one row per window.
 
 use gridweave_core::time::{Span, Time};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Facts;
 use crate::outcome::Outcome;
 use crate::run::{Placement, Run};
 
 /// One window of a run: a row of `series.csv`.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// When the window begins, in seconds.
     pub time: f64,

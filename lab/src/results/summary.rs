@@ -207,7 +207,7 @@ impl Summary {
                     let (wait, ran) = (start - job.at, end - start);
                     done += weight * u128::from(ran.as_micros());
                     waits.push(seconds(wait));
-                    sizes.push((job.processors, seconds(wait)));
+                    sizes.push((facts.weight(index), seconds(wait)));
                     if let Some(Some(told)) = run.promised.get(index) {
                         errors.push(seconds(start.max(*told) - start.min(*told)));
                     }

@@ -23,6 +23,8 @@ pub enum Flaw {
     Chatters,
     /// Every message is sent eight times.
     Stutters,
+    /// The end of a job is a panic.
+    Panics,
 }
 
 /// How many times an effect is carried out under this bug; 1 is normal.
@@ -39,6 +41,7 @@ pub(super) fn times<M: Machine<Notice = gridweave_core::job::Notice>>(
             (Flaw::StartsTwice, News::Started { .. }) => 2,
             (Flaw::SitsOut, News::Started { .. }) if me.get() % 2 == 1 => 0,
             (Flaw::SwallowsLastWords, News::Finished) => 0,
+            (Flaw::Panics, News::Finished) => panic!("planted"),
             (Flaw::RepeatsLastWords, News::Finished) => 2,
             (Flaw::NeverStops, News::Stopped { .. }) => 0,
             _ => 1,

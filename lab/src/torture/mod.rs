@@ -53,6 +53,8 @@ pub use scenario::{Equipped, JOBS, MAX_SKEW, Mishap, NODES, Planned, Request, Sc
 pub use subject::Caps;
 pub use witness::{Counters, Traced};
 
+use std::panic::{self, AssertUnwindSafe};
+
 use crate::schedulers::Scheduler;
 
 /// Runs a request.
@@ -60,11 +62,13 @@ pub fn run(request: &Request) -> Report {
     run_with(request, Traced::Nothing)
 }
 
-/// Runs a request with a trace.
+/// Runs a request with a trace. A panic is a breach like any other, so that a campaign goes on and names its seed.
 pub fn run_with(request: &Request, traced: Traced) -> Report {
     let scenario = Scenario::new(request);
     // A request should name only schedulers that can be tortured. For any other, `asap` runs.
     let fallback = || Scheduler::Asap.side().tortured();
     let play = scenario.scheduler.side().tortured().or_else(fallback);
-    play.expect("asap can be tortured")(&scenario, traced)
+    let play = play.expect("asap can be tortured");
+    let played = panic::catch_unwind(AssertUnwindSafe(|| play(&scenario, traced)));
+    played.unwrap_or_else(|panic| Report::of_panic(request, &scenario, &*panic))
 }

@@ -1,11 +1,12 @@
 //! The report of a run.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 
 use gridweave_core::id::NodeId;
 use gridweave_core::job::News;
 use gridweave_core::time::Time;
-use gridweave_sim::hosting::Breach;
+use gridweave_sim::hosting::{Breach, Invariant};
 
 use super::fault::Fault;
 use super::scenario::{Request, Scenario};
@@ -36,6 +37,32 @@ pub struct Report {
     pub digest: String,
     /// The trace, line by line, if it was asked for.
     pub trace: Vec<String>,
+}
+
+impl Report {
+    /// The report of a run that ended in a panic: nothing is known but what was said.
+    pub(super) fn of_panic(request: &Request, scenario: &Scenario, panic: &dyn Any) -> Self {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+        Self {
+            request: request.clone(),
+            faults: scenario.faults.clone(),
+            breach: Some(Breach {
+                invariant: Invariant::State,
+                at: Time::ZERO,
+                node: None,
+                what: format!("a panic: {}", said.unwrap_or("without a word")),
+            }),
+            counters: Counters::default(),
+            sent: Vec::new(),
+            jobs: Jobs::default(),
+            liar_links: [0; 2],
+            ended: Time::ZERO,
+            events: 0,
+            digest: String::new(),
+            trace: Vec::new(),
+        }
+    }
 }
 
 /// The outcomes of jobs that were submitted at honest nodes.

@@ -33,6 +33,24 @@ fn run_all(requests: &[Request]) -> Vec<Report> {
 }
 
 #[test]
+fn a_panic_is_a_breach_of_the_run_and_does_not_end_the_others() {
+    let request = Request {
+        flaw: Some(Flaw::Panics),
+        ..Request::new(0)
+    };
+    let panicked = (0..20).map(|seed| {
+        run(&Request {
+            seed,
+            ..request.clone()
+        })
+    });
+    let breach = panicked.filter_map(|report| report.breach).next();
+    let breach = breach.expect("a job finishes in one of twenty runs");
+    assert_eq!(breach.invariant, Invariant::State);
+    assert_eq!(breach.what, "a panic: planted");
+}
+
+#[test]
 fn a_run_is_a_function_of_its_seed_whether_it_is_traced_or_not() {
     for seed in 0..if WHOLE { 8 } else { 1 } {
         let request = Request::new(seed);

@@ -44,7 +44,7 @@ pub struct Transform {
     pub stretch: Option<f64>,
     /// Submit times are scaled so that this is the load.
     pub load: Option<TargetLoad>,
-    /// Run times, requested times and submit times are rounded up to multiples of this (PROTOCOLS D5).
+    /// Run times and requested times are rounded up to multiples of this (PROTOCOLS D5).
     pub slot: Option<Span>,
     /// How jobs that need several processors change.
     pub parallel: Parallel,

@@ -103,11 +103,10 @@ impl Trace {
         let start = start.map(|start| start.saturating_add(moved.as_secs()));
         let procs = self.header.max_procs();
         let scaled = transform.load.is_some() || transform.stretch.is_some();
-        let rounded = transform.slot.is_some();
         Kept {
             header: Some(&self.header),
-            // Scaled or rounded times are no dates any more.
-            unix_start: start.filter(|_| !scaled && !rounded),
+            // Scaled times are no dates any more.
+            unix_start: start.filter(|_| !scaled),
             max_procs: match transform.cores_per_node {
                 Some(cores) => procs.map(|procs| procs.div_ceil(cores.get())),
                 None => procs,

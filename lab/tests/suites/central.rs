@@ -87,7 +87,7 @@ fn schedulers_that_plan_take_no_nodes_that_differ() {
     }
     assert_eq!(
         Refused::MixedGrid(Central::Easy).to_string(),
-        "central-easy needs a grid of equal nodes; use central-greedy for nodes that differ"
+        "central-easy needs a grid of equal nodes; for nodes that differ there are central-fcfs, central-greedy and central-bounded"
     );
     for central in [Central::Fcfs, Central::Greedy, Central::Bounded] {
         assert!(run(central, &grid, &jobs).is_ok());

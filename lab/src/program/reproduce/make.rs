@@ -8,7 +8,7 @@ use super::super::options::Reproduction;
 use super::super::progress::{Goal, Watched};
 use super::super::session::Session;
 use crate::config::Config;
-use crate::experiment::{InputError, Prepared, prepare};
+use crate::experiment::{InputError, Prepared, jobs_of, prepare};
 use crate::reproduce::kept::{Kept, Study};
 use crate::reproduce::page;
 use crate::reproduce::{Finished, Measured, Options, Planned, Report, Reproducible, Sample};
@@ -266,20 +266,6 @@ fn tasks(distinct: &[&Planned], choice: &Reproduction) -> anyhow::Result<Vec<Pre
         }
     }
     Ok(tasks)
-}
-
-/// The part of a configuration that decides jobs and nodes.
-fn jobs_of(config: &Config) -> Config {
-    let mut jobs = Config {
-        grid: config.grid.clone(),
-        workload: config.workload.clone(),
-        ..Config::default()
-    };
-    jobs.workload.estimates = Config::default().workload.estimates;
-    if config.workload.source.is_generated() {
-        jobs.seed = config.seed;
-    }
-    jobs
 }
 
 /// Makes all runs on all cores, except those that are kept; `None` after a Ctrl-C.

@@ -179,6 +179,7 @@ fn made(
     let tasks = plan.tasks(choice)?;
     let out = out(paper.key(), choice)?;
     let page = pages::file(paper.key(), choice)?;
+    let commit = page.as_deref().map(pages::commit).unwrap_or_default();
     let draft = session.draft(&out)?;
     let kept = kept(session, choice)?;
     let interrupted = || {
@@ -193,7 +194,7 @@ fn made(
     };
     let shown = plan.shown(&made);
     if let Some(page) = &page
-        && !pages::write(session, choice, paper, &shown, page, &kept)?
+        && !pages::write(session, choice, paper, &shown, (page, &commit), &kept)?
     {
         return interrupted();
     }

@@ -76,7 +76,7 @@ pub(super) fn write(
     choice: &Reproduction,
     paper: &dyn Reproducible,
     shown: &[Shown],
-    file: &Path,
+    (file, before): (&Path, &str),
     kept: &Kept,
 ) -> anyhow::Result<bool> {
     let key = paper.key();
@@ -85,7 +85,11 @@ pub(super) fn write(
     let Some(digests) = quick_digests(session, key, &names, kept)? else {
         return Ok(false);
     };
-    let commit = commit(file);
+    // A program that was built before a change is not one of the commit with that change.
+    let commit = match commit(file) {
+        now if now == before => now,
+        _ => "unknown".into(),
+    };
     let charts = file.file_stem().unwrap_or_default().to_string_lossy();
     let sections = made.map(|part| {
         // Where files are on this machine is of no use to a reader.
@@ -162,7 +166,7 @@ pub(super) fn stale(
         bail!("--stale {}: is no folder", folder.display());
     }
     let kept = kept(session, choice)?;
-    let (mut told, mut listed, mut looked) = (true, Vec::new(), 0);
+    let (mut told, mut listed, mut unseen, mut looked) = (true, Vec::new(), Vec::new(), 0);
     for key in papers {
         let file = folder.join(format!("{key}.md"));
         if !file.exists() {
@@ -178,6 +182,9 @@ pub(super) fn stale(
         };
         for section in &mut page.sections {
             let Some(digest) = digests.get(section.part.as_str()) else {
+                if wanted(&section.part) {
+                    unseen.push(format!("{key} {}", section.part));
+                }
                 continue;
             };
             looked += 1;
@@ -209,7 +216,13 @@ pub(super) fn stale(
         "gridweave: {} of {looked} parts are stale{advice}",
         listed.len()
     ));
-    session.tell(&json!({ "stale": listed, "parts": looked }))?;
+    if !unseen.is_empty() {
+        session.note(&format!(
+            "gridweave: nobody can tell of {}: without a trace there is no quick run",
+            unseen.join(", ")
+        ));
+    }
+    session.tell(&json!({ "stale": listed, "parts": looked, "unseen": unseen }))?;
     Ok(if told { Ending::Done } else { Ending::Broken })
 }
 
@@ -249,7 +262,7 @@ pub(super) fn fill(session: &Session, choice: &Reproduction) -> anyhow::Result<E
 }
 
 /// The commit of the code, as far as the repository around a page tells: the last one that changed the program.
-fn commit(page: &Path) -> String {
+pub(super) fn commit(page: &Path) -> String {
     const CODE: [&str; 5] = [":/core", ":/sim", ":/lab", ":/Cargo.toml", ":/Cargo.lock"];
     let folder = page
         .parent()

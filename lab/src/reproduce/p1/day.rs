@@ -5,7 +5,7 @@ use gridweave_core::time::{Span, Time};
 use super::{Planned, Setup, Trace};
 use crate::config::Config;
 use crate::experiment::{InputError, prepare};
-use crate::reproduce::Finished;
+use crate::reproduce::{Finished, Sample};
 use crate::workload::Workload;
 
 /// A day of a trace, with the warm-up before it.
@@ -104,6 +104,30 @@ impl Day {
             self.trace.title(),
             (self.warm_up)
         )
+    }
+
+    /// The same, with the work that is submitted on it under each seed.
+    pub(super) fn title_with_load(&self, sample: &Sample<'_>) -> String {
+        let room = sample.first().prepared.grid.len() as f64 * self.length.as_micros() as f64;
+        let load = |run: &Finished| {
+            let jobs = &run.prepared.workload.jobs;
+            let on_it = jobs
+                .iter()
+                .filter(|job| self.begin() <= job.at && job.at < self.end());
+            let work = on_it.map(|job| f64::from(job.processors) * job.run_time.as_micros() as f64);
+            100.0 * work.sum::<f64>() / room
+        };
+        let loads: Vec<f64> = sample.runs.iter().map(load).collect();
+        let least = loads.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = loads.iter().copied().fold(0.0, f64::max);
+        match loads.len() {
+            1 => format!("{}; RU on it {most:.1} %", self.title()),
+            // The first seed has chosen the day. With a trace from a file it is the same for all.
+            _ => format!(
+                "{}; RU on it {least:.1} to {most:.1} % under the seeds",
+                self.title()
+            ),
+        }
     }
 
     /// A run of this day and its warm-up only.

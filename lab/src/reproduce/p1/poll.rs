@@ -59,7 +59,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                 sample.mean(2, &|run| refusals(run, day)),
             ]);
         }
-        notes.push(day.title());
+        notes.push(day.title_with_load(&samples[0]));
     }
     let mut notes: Vec<&str> = notes.iter().map(String::as_str).collect();
     notes.push(

@@ -89,11 +89,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     let mut titles = Vec::new();
     let days = ["low", "high"].into_iter().zip(setup.days.iter().flatten());
     for ((name, day), samples) in days.zip(samples.chunks_exact(3)) {
-        titles.push(format!(
-            "{name}: {}; RU on it {:.1} %",
-            day.title(),
-            100.0 * day.load
-        ));
+        titles.push(format!("{name}: {}", day.title_with_load(&samples[0])));
         let push = samples[0];
         for (policy, sample) in POLICIES.iter().zip(samples) {
             let others = match policy.exchange {

@@ -288,7 +288,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         let table = by_degree("table2-day", title, busy, excerpt);
         findings.extend(by_degrees(&table));
         tables.insert(1, table);
-        note = format!("the day of high load: {}", day.title());
+        note = format!("the day of high load: {}", day.title_with_load(&busy[0]));
         notes.push(&note);
     }
     Report::new(tables, &notes, setup.size.caveat()).judged(findings)

@@ -57,10 +57,9 @@ fn per_job(run: &Finished, kinds: &[&str]) -> f64 {
 }
 
 /// The mean wait of the jobs of an organisation; nothing if none ran.
-fn wait(run: &Finished, organisation: u32) -> f64 {
-    let of = run.summary.organisations.get(&organisation);
-    of.and_then(|of| of.wait.as_ref())
-        .map_or(f64::NAN, |wait| wait.mean)
+fn wait(run: &Finished, organisation: u32) -> Option<f64> {
+    let of = run.summary.organisations.get(&organisation)?;
+    Some(of.wait.as_ref()?.mean)
 }
 
 fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
@@ -91,9 +90,9 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
                     per_job(run, &["WhoElse", "Look", "Commit.Prepare"])
                 }),
                 sample.mean(0, &Finished::mean_wait),
-                sample.mean(0, &|run| wait(run, 1)),
-                sample.mean(0, &|run| wait(run, 2)),
-                sample.mean(0, &|run| wait(run, 3)),
+                sample.mean_of_some(0, &|run| wait(run, 1)),
+                sample.mean_of_some(0, &|run| wait(run, 2)),
+                sample.mean_of_some(0, &|run| wait(run, 3)),
             ],
         );
     }

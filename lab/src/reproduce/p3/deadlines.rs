@@ -116,7 +116,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             table.push_by(rules, row);
         }
     }
-    let mut tried = Table::new(
+    let mut tried = Table::unpublished(
         "fig4-tried",
         "missed deadlines under what else might make the published numbers, lateness read literally",
         "tried | Deadline | iDeadline | DeadlineH | iDeadlineH",

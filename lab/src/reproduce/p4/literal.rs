@@ -29,7 +29,8 @@ pub(super) const LITERAL4: Part<Setup> = part(
     },
     |setup, samples| {
         let table = messages::table("literal4", Rules::Paper, traffic_rows(), samples);
-        Report::new([table], &[], setup.size.caveat())
+        let findings = messages::judged(&table);
+        Report::new([table], &messages::NOTES, setup.size.caveat()).judged(findings)
     },
 );
 

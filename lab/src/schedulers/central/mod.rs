@@ -170,7 +170,7 @@ impl fmt::Display for Refused {
         match self {
             Self::MixedGrid(central) => write!(
                 f,
-                "{central} needs a grid of equal nodes; use central-greedy for nodes that differ"
+                "{central} needs a grid of equal nodes; for nodes that differ there are central-fcfs, central-greedy and central-bounded"
             ),
             Self::TooManyJobs => f.write_str("the workload has more than 4294967295 jobs"),
             Self::BeyondTime => {
