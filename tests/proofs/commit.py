@@ -248,14 +248,14 @@ def theory(skew=True):
         t.need(And(s.decided(a), s.member(a, n)))
         t.sends("commit", a, n)
 
-    @action("Attempt", "Node")
-    def note_commit(s, t, a, n):
-        """A node that has committed has let go of all that is older."""
+    @action("Attempt", "Node", "Int")
+    def note_commit(s, t, a, n, k):
+        """A node that has committed has let go of all that is older. Of what is not below `k` it is asked whether it had begun."""
         t.reads("committed", n, a)
         t.need(s.decided(a))
         t.where("ack", lambda b, m: And(b == a, m == n, s.member(a, n)), lambda b, m: True)
         j = s.job(a)
-        t.where("old", lambda i, m: And(i == j, m == n, s.through(i, m) < s.number(a)), lambda i, m: False)
+        t.where("old", lambda i, m: And(i == j, m == n, s.through(i, m) < s.number(a), s.through(i, m) < k), lambda i, m: False)
 
     @action("Attempt")
     def open_start(s, t, a):

@@ -564,7 +564,8 @@ class Coordinator(Mapping):
                 if a in until:
                     found.append(("count_vote", (a, n, until[a])))
             if what == "committed":
-                found.append(("note_commit", (args[1], args[0])))
+                # Either all that is older is forgotten, or nothing.
+                found += [("note_commit", (args[1], args[0], k)) for k in (args[1][1], 0)]
             if what in ("ended", "done"):
                 found.append((f"note_{'end' if what == 'ended' else 'done'}", (args[1], args[0])))
                 found.append(("finish", (args[1], args[0])))

@@ -38,7 +38,7 @@ pub struct Config {
     /// How long an attempt that is over is remembered, so that its late messages are recognised: longer than any
     /// message travels.
     pub retention: Span,
-    /// The most jobs that a participant remembers at once.
+    /// The most jobs that a participant remembers at once. While it has jobs, it must not become less.
     pub seats: u16,
     /// The most holds of one coordinator at once.
     pub holds_per_peer: u16,
@@ -171,6 +171,8 @@ impl Config {
             .at_least(1, "or nothing can be held")
             .number("holds_per_peer", self.holds_per_peer as u64)
             .at_least(1, "or nothing can be held")
+            .number("retries", self.retries as u64)
+            .at_most(254, "or no node is ever silent for too long")
             .number("tasks", self.tasks as u64)
             .at_least(1, "or no job can be placed")
             .number("members", self.members as u64)

@@ -372,12 +372,13 @@ impl<P: Policy> Coordinator<P> {
     }
 
     /// Whether there is room for another job. If need be, forgets a job that no node can start any more: silent nodes
-    /// let go by themselves.
+    /// let go by themselves. That a job may have run is not forgotten before its host knows.
     fn make_room(&mut self, cx: &mut dyn Context<Self>) -> bool {
         if self.tasks.len() < usize::from(self.config.tasks) {
             return true;
         }
-        let Some(index) = self.tasks.iter().position(|task| task.is_cleared) else {
+        let is_done_with = |task: &Task| task.is_cleared && task.slipped.is_none();
+        let Some(index) = self.tasks.iter().position(is_done_with) else {
             return false;
         };
         let task = self.tasks.remove(index);
@@ -450,7 +451,7 @@ impl<P: Policy> Coordinator<P> {
             task.spares = spares;
             task.candidates = candidates;
             task.is_cleared = false;
-            work.try_next(task, Setback::Full);
+            work.try_next(task, Setback::Slow);
         });
     }
 

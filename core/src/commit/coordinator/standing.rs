@@ -22,9 +22,14 @@ impl Work {
         if let Some(member) = decision.member_mut(node) {
             member.committed = true;
             member.unanswered = 0;
-            // A node that commits lets go of all earlier attempts.
-            task.old
-                .retain(|old| old.node != node || old.through >= epoch);
+            // A node that commits lets go of all earlier attempts. The one that is swapped for this one has not begun there;
+            // of another one that was permitted, the node is still asked whether it had.
+            let swapped = decision.swapped;
+            task.old.retain(|old| {
+                let may_have_begun =
+                    old.permitted.is_some() && !old.told && swapped != Some(old.since);
+                old.node != node || old.through >= epoch || may_have_begun
+            });
         }
         self.stand_if_committed(task);
     }

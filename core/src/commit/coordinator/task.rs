@@ -101,6 +101,8 @@ pub(super) struct Decision {
     pub(super) next: Time,
     /// Whether an earlier life decided on it, and this life has not permitted its start.
     pub(super) resumed: bool,
+    /// The attempt that it took the place of, if this life knows.
+    pub(super) swapped: Option<Epoch>,
 }
 
 /// How far an attempt is.
@@ -332,6 +334,7 @@ impl Task {
             },
             next: Time::ZERO,
             resumed: true,
+            swapped: None,
         });
         task
     }

@@ -6,9 +6,23 @@ use crate::id::{Epoch, NodeId};
 use crate::time::{Span, Time};
 
 impl Work {
-    /// Tries the next candidate; if there is none, tells that the job has no time.
+    /// Tries the next candidate that starts late enough, and without the node that made the last one fail: only a node
+    /// that was busy may be free at another time. If there is none, tells that the job has no time.
     pub(super) fn try_next(&mut self, task: &mut Task, setback: Setback) {
         let job = task.job;
+        let is_busy = matches!(
+            setback,
+            Setback::Refused {
+                reason: Refused::Busy,
+                ..
+            }
+        );
+        let failed = setback.node().filter(|_| !is_busy);
+        let soonest = self.now + self.config.lead;
+        task.candidates.retain(|candidate| {
+            candidate.interval.start() >= soonest
+                && failed.is_none_or(|node| !candidate.nodes.contains(&node))
+        });
         match task.candidates.pop() {
             Some(candidate) => self.try_candidate(task, &candidate, Purpose::Place),
             None => self.notify(Notice::Unplaced {
@@ -106,6 +120,14 @@ impl Work {
             return;
         };
         let began = trial.began;
+        let votes = trial.voters.iter().any(|voter| voter.node == node);
+        if votes && lease < self.config.lease {
+            // All have one configuration. A shorter lease would end the trial, and let others look silent.
+            if let Some(trial) = task.trial.take() {
+                self.fail_trial(task, &trial, Setback::Expired { node });
+            }
+            return;
+        }
         if let Some(voter) = trial.voters.iter_mut().find(|voter| voter.node == node) {
             // The lease began no earlier than the first question, so it lasts at least until `began + lease`.
             let lease = began + lease;
@@ -167,6 +189,7 @@ impl Work {
             return;
         }
         // A member of the earlier attempt may run it until it commits to this one, or is released when this one stands.
+        let swapped = task.decision.as_ref().map(|earlier| earlier.epoch);
         if let Some(earlier) = task.decision.take() {
             task.clear_at = self.later();
             for member in &earlier.members {
@@ -187,6 +210,7 @@ impl Work {
             },
             next: self.later(),
             resumed: false,
+            swapped,
         };
         let members = decision.roster();
         task.decision = Some(decision);

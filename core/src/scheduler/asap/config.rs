@@ -286,6 +286,11 @@ impl Config {
         now + self.search_limit + self.names_others_in()
     }
 
+    /// When a placement with this start must be chosen, so that its nodes can still be asked and told.
+    pub(super) fn confirmed_by(&self, start: Time) -> Time {
+        start - self.commit.lead - self.commit.max_delay.times(2)
+    }
+
     /// How long a searcher waits for the answer to `WhoElse`. With Pull, the asked node first waits for schedules.
     pub(super) fn names_others_in(&self) -> Span {
         match self.exchange {

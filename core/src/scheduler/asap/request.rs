@@ -80,7 +80,7 @@ enum Aim {
 const MOST_OFFERS: usize = 8;
 
 /// The most nodes that a job avoids at a time.
-const MOST_UNWILLING: usize = 8;
+pub(super) const MOST_UNWILLING: usize = 8;
 
 /// The most spares of a job.
 const SPARES: usize = 8;
@@ -89,15 +89,15 @@ const SPARES: usize = 8;
 const LATER_SEARCHERS: usize = 1;
 
 impl Request {
-    /// Notes why a placement failed. A node that has become busy shows that in its schedule. A node that failed for
-    /// another reason still looks free, so it is avoided.
+    /// Notes why a placement failed. A node that has become busy shows that in its schedule, and one that was asked too
+    /// late is not to blame. A node that failed for another reason still looks free, so it is avoided.
     fn note(&mut self, setback: Option<Setback>) {
         if let Some(Setback::Earlier { until }) = setback {
             self.not_before = self.not_before.max(until);
         }
         let node = match setback {
             Some(Setback::Refused {
-                reason: Refused::Busy,
+                reason: Refused::Busy | Refused::TooLate,
                 ..
             })
             | None => None,
@@ -361,7 +361,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         let Some(job) = self.desk.job(ask.job).copied() else {
             return;
         };
-        let horizon = self.config.horizon;
+        let (now, config) = (cx.now(), self.config);
+        let horizon = config.horizon;
         let Some(request) = self.request_mut(ask.job) else {
             return;
         };
@@ -372,6 +373,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             from: earliest,
             offers,
             seen,
+            until,
             ..
         } = &mut request.phase
         else {
@@ -390,6 +392,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     && (offer.start - *earliest <= horizon || canary!(OfferBeyondTheHorizon)) =>
             {
                 offers.push(offer);
+                // Whoever is silent for longer is not waited for: the offer would come too late to be confirmed.
+                let latest = config.confirmed_by(*earliest);
+                if latest > now {
+                    *until = latest.min(*until);
+                }
                 cx.trace(Trace::Offered {
                     job: ask.job,
                     peer: from,
@@ -450,11 +457,15 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         for offer in offers {
             let willing = |node: &NodeId| !request.unwilling.contains(node);
             let nodes = offer.nodes.into_iter().filter(willing);
-            let nodes = nodes.take(count as usize).collect();
+            let nodes: Vec<NodeId> = nodes.take(count as usize).collect();
+            // A liar may offer a node that the job avoids more than once, so that too few others are left.
+            let is_enough = nodes.len() == count as usize;
+            let in_time = offer.start >= now + config.commit.lead;
             if let Ok(interval) = Interval::starting(offer.start, length) {
                 let candidate = Candidate { interval, nodes };
                 // Two searchers may offer the same placement.
-                if candidate.is_sound(most) && !candidates.contains(&candidate) {
+                let is_new = !candidates.contains(&candidate);
+                if is_enough && in_time && is_new && candidate.is_sound(most) {
                     candidates.push(candidate);
                 }
             }

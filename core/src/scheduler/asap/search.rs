@@ -9,6 +9,7 @@ use core::mem;
 
 use super::message::{AskId, Known, Message, Offer, Others, Reason, SearchId, Wanted};
 use super::neighbours::Neighbour;
+use super::request::MOST_UNWILLING;
 use super::{Asap, Choice, Config, Exchange, Searcher};
 use crate::admission::{Preselection, Tally};
 use crate::commit::Policy;
@@ -256,7 +257,8 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
 
     /// Begins a search, or declines it if there is no room.
     pub(super) fn search(&mut self, question: Question, cx: &mut dyn Context<Self>) {
-        if !self.may_serve(question.asker) {
+        let most = usize::from(self.config.commit.members).saturating_add(MOST_UNWILLING);
+        if question.wanted.count as usize > most || !self.may_serve(question.asker) {
             self.declined.searches = self.declined.searches.saturating_add(1);
             self.conclude(&question, Err(None), cx);
             return;
@@ -308,7 +310,11 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
     ) {
         self.on_pulled_schedule(known.node, id, cx);
         if let Some(mut search) = self.take_answered(known.node, id) {
-            search.add(known, self.judge());
+            // A node that was asked for its neighbours is a candidate already.
+            let is_new = |node| search.candidates.iter().all(|other| other.node != node);
+            if is_new(known.node) {
+                search.add(known, self.judge());
+            }
             self.go_on(search, cx);
         }
     }

@@ -253,6 +253,8 @@ impl Expedition {
         self.asked.retain(|asked| !is_missed(asked));
         let missed = self.asked.len() < before;
         self.has_missed |= missed;
+        // While a guide is awaited, nobody else is asked.
+        self.is_guided &= !missed;
         missed
     }
 }

@@ -171,13 +171,18 @@ fn a_trial_fails_when_its_leases_leave_no_time_to_commit() {
     // Until then, leases of five seconds from the first question outlive two delays.
     assert_eq!(desk.now, second(3));
     let silent = unplaced(Setback::Silent { node: B });
-    assert_eq!(told, [silent.clone(), cleared()]);
-    // A shorter lease ends the trial sooner.
-    let mut desk = self::desk();
+    assert_eq!(told, [silent, cleared()]);
+}
+
+#[test]
+fn a_node_that_gives_a_shorter_lease_has_refused() {
+    let mut desk = desk();
     desk.feed(place(vec![candidate(1000, &[A, B])], &[]));
     let (attempt, lease) = (attempt(1), Span::from_secs(3));
-    desk.hears(A, Message::Prepared { attempt, lease }, [Wake(second(1))]);
-    assert_eq!(tells(desk.ring()), [silent, cleared()]);
+    let told = tells(desk.hear(A, Message::Prepared { attempt, lease }));
+    // B has had no time to answer, and is not to blame.
+    let expired = unplaced(Setback::Expired { node: A });
+    assert_eq!(told, [expired, cleared()]);
 }
 
 #[test]

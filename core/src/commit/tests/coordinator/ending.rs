@@ -128,6 +128,31 @@ fn a_job_is_not_cleared_while_a_node_may_run_it() {
 }
 
 #[test]
+fn a_job_that_may_have_run_makes_no_room_before_its_host_knows() {
+    let mut desk = desk();
+    desk.at(940)
+        .feed(place(vec![candidate(1000, &[A, B])], &[]));
+    agree(&mut desk, &[A, B], 1);
+    desk.at(945).hear(B, alive(attempt(1), Standing::Gone));
+    desk.hear(B, released(attempt(1)));
+    desk.ring_until(1700);
+    // A was permitted to start, and never let go.
+    let others = [JobId::new(8), JobId::new(9)];
+    let full = others.map(|job| {
+        let did = desk.feed(place_job(job, vec![candidate(3000, &[B])], &[]));
+        let setback = Setback::Full;
+        tells(did).contains(&Notice::Unplaced {
+            job,
+            setback,
+            may_have_run: false,
+        })
+    });
+    assert_eq!(full, [false, true]);
+    let did = desk.feed(place(vec![candidate(3000, &[B])], &[]));
+    assert!(did.contains(&Tell(given_up(Setback::Lost { node: A }))));
+}
+
+#[test]
 fn a_job_that_is_only_being_cleared_makes_room_for_another() {
     let mut desk = desk();
     let (eight, nine) = (JobId::new(8), JobId::new(9));

@@ -137,3 +137,34 @@ fn the_end_of_time_does_no_harm() {
     let told = tells(desk.feed(Event::Timer(crate::commit::coordinator::Due)));
     assert_eq!(told, [lost, cleared()]);
 }
+
+#[test]
+fn a_candidate_is_not_tried_if_it_starts_too_soon_or_has_a_node_that_is_no_use() {
+    let candidates = || {
+        vec![
+            candidate(1000, &[A, B]),
+            candidate(2000, &[A]),
+            candidate(3000, &[B]),
+        ]
+    };
+    for (reason, next) in [
+        (Refused::Full, Send(B, prepare(attempt(2), slot(3000)))),
+        // What is taken at one time may be free at another.
+        (Refused::Busy, Send(A, prepare(attempt(2), slot(2000)))),
+    ] {
+        let mut desk = desk();
+        desk.feed(place(candidates(), &[]));
+        let refused = Message::Refused {
+            attempt: attempt(1),
+            reason,
+            next_free: None,
+        };
+        let did = desk.hear(A, refused);
+        assert!(did.contains(&next), "{reason:?}: {did:?}");
+    }
+    let mut desk = desk();
+    let did = desk.at(2500).feed(place(candidates(), &[]));
+    assert_eq!(sends(did), [(B, prepare(attempt(1), slot(3000)))]);
+    let did = desk.at(2999).hear(B, alive(attempt(1), Standing::Gone));
+    assert_eq!(sends(did), []);
+}

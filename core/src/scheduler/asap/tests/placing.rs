@@ -191,6 +191,32 @@ fn a_submitter_waits_for_silent_searchers_only_until_the_limit() {
 }
 
 #[test]
+fn an_offer_is_confirmed_while_there_is_time_though_a_searcher_is_silent() {
+    // Searchers are waited for until 62, and the start is at 30.
+    let config = Config {
+        slot: Span::from_secs(30),
+        lead: Span::from_secs(10),
+        search_limit: Span::from_secs(60),
+        ..CONFIG
+    };
+    let searched = || {
+        let mut bench = Bench::among(config, 3);
+        bench.submit(7, 1);
+        bench
+    };
+    let mut bench = searched();
+    assert_eq!(bench.hear(1, found(1, 30, 1, &[4])), []);
+    let latest = config.confirmed_by(second(30));
+    let did = bench.ring_until(latest.as_secs());
+    assert_eq!(did, [Send(4, prepare(attempt(1, 1), 30))]);
+    // An offer that is too late for that is no offer.
+    let mut bench = searched();
+    bench.at(29).hear(1, found(1, 30, 1, &[4]));
+    let did = bench.hear(2, found(1, 60, 1, &[5]));
+    assert_eq!(did, [Send(5, prepare(attempt(1, 1), 60))]);
+}
+
+#[test]
 fn if_all_searchers_are_silent_the_job_is_searched_for_again_and_then_fails() {
     let mut bench = asking(1);
     assert_eq!(
