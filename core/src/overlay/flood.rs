@@ -144,7 +144,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Remembers at most `most` floods, each for the time `keep`.
+    /// Remembers at most `most` floods, each for the time `keep`. To one that remembers none, all are new: they end only
+    /// with their hops.
     pub const fn new(keep: Span, most: u32) -> Self {
         Self {
             keep,
@@ -165,6 +166,9 @@ impl Seen {
         self.expire(now);
         if self.known.contains(&id) && !canary!(FloodsSeenAgain) {
             return Sight::Again;
+        }
+        if self.most == 0 {
+            return Sight::First;
         }
         if self.order.len() >= self.most as usize {
             return Sight::Unkept;

@@ -137,7 +137,7 @@ fn pages_are_as_short_as_they_are_meant_to_be() {
         !is_generated && (text.contains("/docs/guide/") || text.contains("/docs/reference/"))
     });
     let sum: usize = by_hand.map(|page| without_tables(&page)).sum();
-    assert!(sum <= 154_000, "{sum} bytes of guide and reference");
+    assert!(sum <= 155_000, "{sum} bytes of guide and reference");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn made_up_names_neither_make_it_grow_nor_forget() {
     seen.expire(Time::from_secs(10));
     assert!(seen.is_empty() && seen.known.is_empty());
     let mut none = Seen::new(Span::MAX, 0);
-    assert_eq!(none.see(flood(0), Time::MAX), Sight::Unkept);
+    assert_eq!(none.see(flood(0), Time::MAX), Sight::First);
     assert!(none.is_empty());
 }
 

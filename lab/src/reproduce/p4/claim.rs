@@ -2,7 +2,7 @@
 //! much jobs ask for.
 
 use super::constraints::PERCENT;
-use super::waits::{GAPS, LIGHT_GAPS, between, table};
+use super::waits::{EARLY, GAPS, KEEPS_UP, LATER, LIGHT_GAPS, LONG, between, table};
 use super::{OURS, Planned, Scheme, Setup, halves, is_steady, steady_wait};
 use crate::experiment::InputError;
 use crate::reproduce::statistics::percent;
@@ -16,13 +16,6 @@ pub(super) const CLAIM: Part<Setup> = part(
 );
 
 const SCHEMES: [Scheme; 2] = [OURS, Scheme::Cent];
-
-/// From this wait of CENT on, in seconds, the ratio of waits is compared, and below it their difference.
-const LONG: f64 = 60.0;
-
-/// How many times as long as CENT, and how many seconds longer, LIQ-PULL may wait.
-const KEEPS_UP: f64 = 1.15;
-const LATER: f64 = 20.0;
 
 fn plan(setup: &Setup) -> Result<Vec<Planned>, InputError> {
     let gaps = GAPS.iter().chain(&LIGHT_GAPS);
@@ -86,14 +79,13 @@ fn judged(table: &Table, samples: &[Sample<'_>]) -> Vec<Finding> {
         found.reduce(f64::max)
     };
     let cell = |worst: Option<f64>, digits| worst.map_or(Cell::Empty, |it| Cell::exact(it, digits));
-    let early = "jobs are bound to a node when they come, and CENT binds a job when a node is free";
     let later = Claim::sentence(
         "the most that LIQ-PULL waits longer where CENT waits less than a minute, s",
         "competitive",
         f64::NEG_INFINITY..=LATER,
     )
     .or_below(3.0 * LATER)
-    .because(early)
+    .because(EARLY)
     .judge_value(table, cell(worst("s more", false), 0));
     let kept_up = Claim::sentence(
         "pairs of a row and a seed, with a steady CENT, in which LIQ-PULL waits at most 1.15 times as long or 20 s longer, %",
@@ -101,7 +93,7 @@ fn judged(table: &Table, samples: &[Sample<'_>]) -> Vec<Finding> {
         95.0..=100.0,
     )
     .or_above(50.0)
-    .because(early)
+    .because(EARLY)
     .judge_value(table, kept_up(samples));
     let ratio = worst("LIQ-PULL / CENT", true).map(|worst| {
         Claim::sentence(
@@ -110,7 +102,7 @@ fn judged(table: &Table, samples: &[Sample<'_>]) -> Vec<Finding> {
             0.0..=KEEPS_UP,
         )
         .or_below(2.0)
-        .because(early)
+        .because(EARLY)
         .judge_value(table, Cell::exact(worst, 2))
     });
     // CENT may never wait a minute in a steady row.
