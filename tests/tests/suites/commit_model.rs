@@ -148,7 +148,7 @@ fn moving() -> Case {
 fn two_coordinators_want_the_same_node() {
     let seen = [commit(), refusal(), abort(), start()];
     let case = rivals(2, 1).brief(7);
-    case.explore("2 coordinators", &seen, scaled(31_714, 7_622));
+    case.explore("2 coordinators", &seen, scaled(31_578, 7_622));
 }
 
 #[test]
