@@ -12,7 +12,7 @@ const FREE: [super::Change<commit::Config>; 10] = [
     |c| c.max_skew = Span::ZERO,
     |c| c.jitter = Span::ZERO,
     |c| c.retries = 0,
-    |c| c.retries = u8::MAX,
+    |c| c.retries = 254,
     |c| c.lead = Span::ZERO,
     |c| c.lead = Span::MAX,
     |c| c.grace = Span::MAX,
@@ -64,6 +64,10 @@ fn the_commit_refuses_what_is_out_of_bounds() {
             (
                 |c| c.retry = Span::ZERO,
                 "retry is 0s; more than 0s, or messages are repeated without a pause",
+            ),
+            (
+                |c| c.retries = u8::MAX,
+                "retries is 255; at most 254, or no node is ever silent for too long",
             ),
             (
                 |c| c.lease = seconds(2),
