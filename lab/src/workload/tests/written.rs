@@ -113,11 +113,14 @@ fn dates_and_sizes_follow_the_changes() {
             stretch: Some(2.0),
             ..transform
         },
-        Transform {
-            slot: Some(Span::from_secs(60)),
-            ..transform
-        },
     ] {
         assert_eq!(bundled.kept_after(&changed).unix_start, None, "{changed:?}");
     }
+    // Slots change how long jobs run, and not when they come.
+    let slotted = Transform {
+        slot: Some(Span::from_secs(60)),
+        ..transform
+    };
+    let kept = bundled.kept_after(&slotted);
+    assert_eq!(kept.unix_start, Some(start + 86_400));
 }
