@@ -129,8 +129,8 @@ fn the_third_paper_has_every_scenario_and_no_job_is_lost() {
     }
     let report = desk.json("all/p3.json");
     let runs = report["runs"].as_array().expect("there are runs");
-    // 26 scenarios, four of them with literal lateness too, six more overlays, three sorts of faults, six on the trace.
-    assert_eq!(runs.len(), 26 + 4 + 6 + 3 + 6);
+    // 70 of scenarios, overlays, faults and kinds of sites, and 20 on the trace.
+    assert_eq!(runs.len(), 70 + 20);
     for run in runs {
         assert_eq!(run["violations"], 0, "{run}");
         assert_eq!(run["jobs"]["lost"], 0, "{run}");
