@@ -38,7 +38,7 @@ pub enum Setback {
         /// When the earlier attempt has surely ended, by any clock.
         until: Time,
     },
-    /// A node's lease had ended when the commit came.
+    /// A node's lease had ended when the commit came, or was shorter than the one that was asked for.
     Expired {
         /// The node whose lease had ended.
         node: NodeId,
@@ -91,6 +91,18 @@ impl Setback {
             | Self::NotAuthorised
             | Self::BadCandidate
             | Self::Full => None,
+        }
+    }
+
+    /// The node that is of no use at another time either, if there is one: a node that was busy may be free then, and one
+    /// that was asked too late is not to blame.
+    pub(crate) const fn culprit(&self) -> Option<NodeId> {
+        match *self {
+            Self::Refused {
+                reason: Refused::Busy | Refused::TooLate,
+                ..
+            } => None,
+            _ => self.node(),
         }
     }
 

@@ -71,6 +71,13 @@ pub(super) struct Trial {
     pub(super) purpose: Purpose,
 }
 
+impl Trial {
+    /// Whether a node votes on this attempt.
+    pub(super) fn is_asked(&self, node: NodeId, epoch: Epoch) -> bool {
+        self.epoch == epoch && self.voters.iter().any(|voter| voter.node == node)
+    }
+}
+
 /// What a trial is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Purpose {

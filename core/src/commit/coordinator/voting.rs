@@ -6,22 +6,14 @@ use crate::id::{Epoch, NodeId};
 use crate::time::{Span, Time};
 
 impl Work {
-    /// Tries the next candidate that starts late enough, and without the node that made the last one fail: only a node
-    /// that was busy may be free at another time. If there is none, tells that the job has no time.
+    /// Tries the next candidate that starts late enough and is without the culprit. If there is none, tells that the job
+    /// has no time.
     pub(super) fn try_next(&mut self, task: &mut Task, setback: Setback) {
         let job = task.job;
-        let is_busy = matches!(
-            setback,
-            Setback::Refused {
-                reason: Refused::Busy,
-                ..
-            }
-        );
-        let failed = setback.node().filter(|_| !is_busy);
-        let soonest = self.now + self.config.lead;
+        let (culprit, soonest) = (setback.culprit(), self.now + self.config.lead);
         task.candidates.retain(|candidate| {
             candidate.interval.start() >= soonest
-                && failed.is_none_or(|node| !candidate.nodes.contains(&node))
+                && culprit.is_none_or(|node| !candidate.nodes.contains(&node))
         });
         match task.candidates.pop() {
             Some(candidate) => self.try_candidate(task, &candidate, Purpose::Place),
@@ -108,6 +100,13 @@ impl Work {
 
     pub(super) fn on_prepared(&mut self, task: &mut Task, node: NodeId, epoch: Epoch, lease: Span) {
         let attempt = task.attempt(epoch);
+        // All nodes have one configuration. A shorter lease would end the trial, and let others look silent.
+        let is_shorter = lease < self.config.lease;
+        let refuses = |trial: &mut Trial| is_shorter && trial.is_asked(node, epoch);
+        if let Some(trial) = task.trial.take_if(refuses) {
+            self.fail_trial(task, &trial, Setback::Expired { node });
+            return;
+        }
         let Some(trial) = task.trial.as_mut().filter(|trial| trial.epoch == epoch) else {
             // The trial is over. If it was not decided on, the hold is not needed.
             if task
@@ -120,14 +119,6 @@ impl Work {
             return;
         };
         let began = trial.began;
-        let votes = trial.voters.iter().any(|voter| voter.node == node);
-        if votes && lease < self.config.lease {
-            // All have one configuration. A shorter lease would end the trial, and let others look silent.
-            if let Some(trial) = task.trial.take() {
-                self.fail_trial(task, &trial, Setback::Expired { node });
-            }
-            return;
-        }
         if let Some(voter) = trial.voters.iter_mut().find(|voter| voter.node == node) {
             // The lease began no earlier than the first question, so it lasts at least until `began + lease`.
             let lease = began + lease;
@@ -189,11 +180,11 @@ impl Work {
             return;
         }
         // A member of the earlier attempt may run it until it commits to this one, or is released when this one stands.
-        let swapped = task.decision.as_ref().map(|earlier| earlier.epoch);
-        if let Some(earlier) = task.decision.take() {
+        let earlier = task.decision.take();
+        if let Some(earlier) = &earlier {
             task.clear_at = self.later();
             for member in &earlier.members {
-                task.retire(member, &earlier, false, &self.config);
+                task.retire(member, earlier, false, &self.config);
             }
         }
         let end = trial.interval.end();
@@ -210,7 +201,7 @@ impl Work {
             },
             next: self.later(),
             resumed: false,
-            swapped,
+            swapped: earlier.map(|earlier| earlier.epoch),
         };
         let members = decision.roster();
         task.decision = Some(decision);
@@ -235,10 +226,7 @@ impl Work {
         epoch: Epoch,
         mut setback: Setback,
     ) {
-        let votes = |trial: &mut Trial| {
-            trial.epoch == epoch && trial.voters.iter().any(|voter| voter.node == node)
-        };
-        if let Some(trial) = task.trial.take_if(votes) {
+        if let Some(trial) = task.trial.take_if(|trial| trial.is_asked(node, epoch)) {
             let tolerated = self.config.lead + self.config.max_skew;
             let is_far = trial.interval.start() >= self.now + tolerated;
             if is_far

@@ -129,14 +129,8 @@ fn a_job_is_not_cleared_while_a_node_may_run_it() {
 
 #[test]
 fn a_job_that_may_have_run_makes_no_room_before_its_host_knows() {
-    let mut desk = desk();
-    desk.at(940)
-        .feed(place(vec![candidate(1000, &[A, B])], &[]));
-    agree(&mut desk, &[A, B], 1);
-    desk.at(945).hear(B, alive(attempt(1), Standing::Gone));
-    desk.hear(B, released(attempt(1)));
+    let mut desk = cut_off();
     desk.ring_until(1700);
-    // A was permitted to start, and never let go.
     let others = [JobId::new(8), JobId::new(9)];
     let full = others.map(|job| {
         let did = desk.feed(place_job(job, vec![candidate(3000, &[B])], &[]));

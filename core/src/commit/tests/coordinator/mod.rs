@@ -102,6 +102,17 @@ fn permitted(nodes: &[NodeId], more: Vec<Candidate>, spares: &[NodeId]) -> Bench
     desk
 }
 
+/// The attempt has failed before its start at 1000. A is cut off: it was permitted to start, and has not let go.
+fn cut_off() -> Bench<Coordinator> {
+    let mut desk = desk();
+    desk.at(940)
+        .feed(place(vec![candidate(1000, &[A, B])], &[]));
+    agree(&mut desk, &[A, B], 1);
+    desk.at(945).hear(B, alive(attempt(1), Standing::Gone));
+    desk.hear(B, released(attempt(1)));
+    desk
+}
+
 /// All nodes vote for an attempt and commit it. Returns the effects of the last commit.
 fn agree(desk: &mut Bench<Coordinator>, nodes: &[NodeId], number: u64) -> Vec<Did<Coordinator>> {
     for node in nodes {

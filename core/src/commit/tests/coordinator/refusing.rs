@@ -147,24 +147,36 @@ fn a_candidate_is_not_tried_if_it_starts_too_soon_or_has_a_node_that_is_no_use()
             candidate(3000, &[B]),
         ]
     };
-    for (reason, next) in [
-        (Refused::Full, Send(B, prepare(attempt(2), slot(3000)))),
-        // What is taken at one time may be free at another.
-        (Refused::Busy, Send(A, prepare(attempt(2), slot(2000)))),
+    let at_2000 = Send(A, prepare(attempt(2), slot(2000)));
+    let at_3000 = Send(B, prepare(attempt(2), slot(3000)));
+    for (now, reason, next) in [
+        (900, Refused::Full, at_3000.clone()),
+        // What is taken at one time may be free at another, and a late question is no fault of the node, unless its
+        // clock is wrong.
+        (900, Refused::Busy, at_2000.clone()),
+        (995, Refused::TooLate, at_2000),
+        (900, Refused::TooLate, at_3000),
     ] {
         let mut desk = desk();
-        desk.feed(place(candidates(), &[]));
+        desk.at(now).feed(place(candidates(), &[]));
         let refused = Message::Refused {
             attempt: attempt(1),
             reason,
             next_free: None,
         };
         let did = desk.hear(A, refused);
-        assert!(did.contains(&next), "{reason:?}: {did:?}");
+        assert!(did.contains(&next), "{reason:?} at {now}: {did:?}");
     }
-    let mut desk = desk();
-    let did = desk.at(2500).feed(place(candidates(), &[]));
+    let did = desk().at(2500).feed(place(candidates(), &[]));
     assert_eq!(sends(did), [(B, prepare(attempt(1), slot(3000)))]);
-    let did = desk.at(2999).hear(B, alive(attempt(1), Standing::Gone));
-    assert_eq!(sends(did), []);
+    // Nor when a node is lost too shortly before that start.
+    for (start, tried) in [(1010, true), (1002, false)] {
+        let mut desk = desk();
+        let candidates = vec![candidate(1000, &[A, B]), candidate(start, &[B])];
+        desk.at(940).feed(place(candidates, &[]));
+        agree(&mut desk, &[A, B], 1);
+        let did = desk.at(998).hear(A, alive(attempt(1), Standing::Gone));
+        let next = Send(B, prepare(attempt(2), slot(start)));
+        assert_eq!(did.contains(&next), tried, "{did:?}");
+    }
 }
