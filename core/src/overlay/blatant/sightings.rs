@@ -106,11 +106,11 @@ impl Sightings {
         seen.extend(now.map(sighting));
         let limit = usize::from(self.most);
         if seen.len() > limit {
-            let mut ages: Vec<u32> = seen.iter().map(age).collect();
-            ages.sort_unstable();
-            // The first sighting beyond the limit goes, and all that are as old or older.
-            let too_old = ages.get(limit).copied().unwrap_or(0);
-            seen.retain(|it| age(it) < too_old);
+            // Of those that are equally old, the higher ids go.
+            let mut ages: Vec<(u32, NodeId)> = seen.iter().map(|it| (age(it), it.id)).collect();
+            let (_, too_old, _) = ages.select_nth_unstable(limit);
+            let too_old = *too_old;
+            seen.retain(|it| (age(it), it.id) < too_old);
         }
         // Sightings are most of a node's memory, and a `Vec` grows by doubling.
         seen.shrink_to_fit();
@@ -177,9 +177,9 @@ mod tests {
         see(&mut sightings, &[(1, 1), (2, 1)], 0);
         see(&mut sightings, &[(8, 1), (9, 1)], 1);
         see(&mut sightings, &[(5, 1)], 2);
-        assert_eq!(seen(&sightings), [5, 8, 9]);
+        assert_eq!(seen(&sightings), [1, 5, 8, 9]);
         let many = [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)];
         see(&mut sightings, &many, 3);
-        assert!(seen(&sightings).is_empty());
+        assert_eq!(seen(&sightings), [1, 2, 3, 4]);
     }
 }

@@ -10,7 +10,7 @@
 use alloc::vec::Vec;
 
 use super::member::Member;
-use super::message::{Entries, Entry, Name, latest_of_each};
+use super::message::{Entries, Entry, MOST_NEIGHBOURS, Name, latest_of_each};
 use super::peers::Neighbour;
 use super::space::END;
 use super::tree::Leaf;
@@ -84,6 +84,13 @@ impl<const D: usize> Member<D> {
             let mut known = self.peers.lives(entry.name.id).iter();
             entry.name.id != self.name.id && known.all(|peer| peer.entry.name < entry.name)
         }))
+    }
+
+    /// As many of the nodes that [gone peers named](Self::said_around) as a node may have neighbours: liars name any.
+    pub(super) fn some_said_around<'a>(&self, gone: &[&'a Neighbour<D>]) -> Vec<&'a Entry<D>> {
+        let mut said = self.said_around(gone);
+        said.truncate(MOST_NEIGHBOURS);
+        said
     }
 
     /// What this node will have without the dead peers or, with `Farther::Missed`, also without the missed ones: if

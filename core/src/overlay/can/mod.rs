@@ -163,7 +163,7 @@ const REMEMBER: u32 = 32;
 ///
 /// Effects per event: a heartbeat without news has one for each neighbour, and four more. After a join or a change of a
 /// zone, there are a few for each neighbour. A take-over has most: obituaries of up to 32 nodes to each of at most
-/// [`MOST_PEERS`] peers, to the contacts, and to the nodes that peers named.
+/// [`MOST_PEERS`] peers, to the contacts, and to [`MOST_NEIGHBOURS`] nodes that peers named.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Can<const D: usize> {
     me: NodeId,
@@ -451,6 +451,9 @@ impl<const D: usize> Can<D> {
             }
             (Command::Leave, Life::Outside { .. } | Life::Joining(_)) => {
                 leave::say_farewell(self.contacts.iter(), cx);
+                if self.contacts.is_written() {
+                    cx.forget(Key::Known);
+                }
                 self.life = Life::Left { account: None };
                 cx.notify(Notice::Left);
             }

@@ -203,10 +203,10 @@ impl<const D: usize> Member<D> {
         }
     }
 
-    /// The living peers, the nodes that gone peers named, and beside a lasting gap all other nodes it has heard of.
+    /// The living peers, some nodes that gone peers named, and beside a lasting gap all other nodes it has heard of.
     fn around(&self, gone: &[&Neighbour<D>]) -> Vec<NodeId> {
         let living = self.peers.living().map(Neighbour::id);
-        let said = self.said_around(gone).into_iter();
+        let said = self.some_said_around(gone).into_iter();
         let mut around: Vec<NodeId> = living.chain(said.map(|entry| entry.name.id)).collect();
         if self.is_forsaken() {
             around.extend(self.those_told_of().map(|entry| entry.name.id));
@@ -243,7 +243,7 @@ impl<const D: usize> Member<D> {
         let is_taken = |peer: &&Neighbour<D>| peer.entry.zone.overlaps(&zone);
         let gone: Vec<_> = self.peers.gone().filter(is_taken).collect();
         let around = self.around(&gone);
-        let new: Vec<_> = self.said_around(&gone).into_iter().cloned().collect();
+        let new: Vec<_> = self.some_said_around(&gone).into_iter().cloned().collect();
         self.refresh_faces();
         for account in taken.into_iter().take(MOURNED) {
             // The node may be up behind a partition. As a contact it is asked again at times.

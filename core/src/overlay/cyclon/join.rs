@@ -148,6 +148,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
     }
 
     /// A walk ends here. If the joiner is in the view already, or is this node, the walk goes on with its spare steps.
+    /// Without any left, this node gives a link to itself: in a small overlay all nodes may know a joiner that knows none.
     fn end_walk(
         &mut self,
         joiner: NodeId,
@@ -178,19 +179,27 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
                 spare,
             };
             cx.send(next, walk);
+        } else if let Some(own) = self.own_link().filter(|own| own.id != joiner) {
+            give(own, link, own, cx);
         }
+    }
+
+    /// A link to this node.
+    fn own_link(&self) -> Option<Link> {
+        let Life::Gossiping(gossip) = &self.life else {
+            return None;
+        };
+        Some(Link {
+            id: self.view.owner(),
+            incarnation: gossip.incarnation,
+            age: 0,
+        })
     }
 
     /// Takes a link to the joiner, and gives it one: a link to this node if the view has room, else one of the view.
     fn trade(&mut self, joiner: Link, cx: &mut dyn Context<Self>) {
-        let Life::Gossiping(gossip) = &self.life else {
+        let Some(own) = self.own_link() else {
             return;
-        };
-        let giver = gossip.incarnation;
-        let own = Link {
-            id: self.view.owner(),
-            incarnation: giver,
-            age: 0,
         };
         let mut link = own;
         if self.view.is_full()
@@ -201,12 +210,7 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             link = given;
         }
         if self.learn(joiner, cx).is_ok() {
-            let gift = Message::JoinGive {
-                joiner: joiner.incarnation,
-                link,
-                giver,
-            };
-            cx.send(joiner.id, gift);
+            give(link, joiner, own, cx);
         }
     }
 
@@ -238,4 +242,19 @@ impl<const C: usize, const L: usize> Cyclon<C, L> {
             }
         }
     }
+}
+
+/// Gives a link to a joiner, from a node with this link of its own.
+fn give<const C: usize, const L: usize>(
+    link: Link,
+    joiner: Link,
+    giver: Link,
+    cx: &mut dyn Context<Cyclon<C, L>>,
+) {
+    let gift = Message::JoinGive {
+        joiner: joiner.incarnation,
+        link,
+        giver: giver.incarnation,
+    };
+    cx.send(joiner.id, gift);
 }

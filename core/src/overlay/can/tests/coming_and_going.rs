@@ -137,3 +137,15 @@ fn joiners_and_leavers_wait_before_a_retry_even_with_the_shortest_period() {
     let (least, most) = (Span::from_micros(64), Span::from_micros(128));
     assert!(now + least <= at && at < now + most, "{at:?}");
 }
+
+#[test]
+fn a_node_that_leaves_before_it_is_inside_again_keeps_no_contacts_on_disk() {
+    let introducer = NodeId::new(2);
+    let mut node = Can::<2>::new(NodeId::new(1), Point::new([5, 5]), Config::DEFAULT).unwrap();
+    let now = Time::from_secs(1);
+    let known = Record::Known([introducer].into_iter().collect());
+    feed(&mut node, Event::Restored(Key::Known, known), now);
+    feed(&mut node, Event::Start, now);
+    let effects = feed(&mut node, Event::Command(Command::Leave), now);
+    assert!(effects.contains(&Effect::Forget(Key::Known)), "{effects:?}");
+}

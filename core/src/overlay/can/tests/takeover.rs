@@ -336,3 +336,32 @@ fn a_gap_is_grown_over_up_to_the_next_plane_of_its_dimension() {
         assert_eq!(member.growth().map(|leaf| leaf.zone), Some(zone(after)));
     }
 }
+
+#[test]
+fn a_take_over_tells_no_more_nodes_that_peers_named_than_a_node_has_neighbours() {
+    let mut three = Three::new();
+    let third = three.entry(2);
+    let named = |id: u64| Entry {
+        name: Name {
+            id: NodeId::new(id),
+            life: Incarnation::new(0),
+        },
+        ..third.clone()
+    };
+    let (now, most) = (three.now, MOST_NEIGHBOURS as u64);
+    let gone = [0, 1].map(|liar| {
+        let from = 1000 * (liar + 1);
+        let mut peer = Neighbour::new(named(from), None, now);
+        peer.last = Some(Shared::new(Account {
+            own: named(from),
+            edition: 1,
+            neighbours: (from..from + most).map(named).collect(),
+            beyond: None,
+        }));
+        peer
+    });
+    let gone = gone.each_ref();
+    let member = three.nodes[0].member_mut();
+    assert_eq!(member.said_around(&gone).len() as u64, 2 * most);
+    assert_eq!(member.some_said_around(&gone).len() as u64, most);
+}

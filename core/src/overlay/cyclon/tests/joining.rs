@@ -64,13 +64,15 @@ fn a_walk_that_ends_where_the_joiner_is_known_goes_on_while_it_can() {
         [(1, 0), (9, 0)],
         "its link is as young as the walk"
     );
-    bench.ignores_message(7, walk(9, 0, 0));
+    // In a small overlay all may know a joiner that knows none.
+    let gift = send(9, gift(link(50, 0)));
+    assert_eq!(bench.hear(7, walk(9, 0, 0)), std::slice::from_ref(&gift));
     // At the joiner itself.
     assert_eq!(bench.hear(7, walk(50, 0, 2)), [send(1, walk(50, 0, 1))]);
     bench.ignores_message(7, walk(50, 0, 0));
     // With nowhere to go.
     let mut bench = Bench::with(&[(9, 0)]);
-    bench.ignores_message(7, walk(9, 3, 3));
+    assert_eq!(bench.hear(7, walk(9, 3, 3)), [gift]);
 }
 
 #[test]
