@@ -151,7 +151,7 @@ impl BackfillQueue {
     pub fn head_passed(&self) -> u32 {
         match self.passing {
             Passing::Unbounded => 0,
-            Passing::AtMost(most) if self.waiting.iter().any(|job| job.passed >= most) => u32::MAX,
+            Passing::AtMost(most) if self.waiting.iter().any(|job| job.passed >= most) => NEVER,
             Passing::AtMost(_) => self.waiting.first().map_or(0, |head| head.passed),
         }
     }
@@ -218,7 +218,7 @@ impl BackfillQueue {
         if self.knows(job.job) {
             return Err(MigrantRefusal::Known);
         }
-        if job.passed < self.head_passed() {
+        if !may_pass(job.passed, self.head_passed()) {
             return Err(MigrantRefusal::HeadPassedMore);
         }
         if self.len() >= self.limit {
@@ -311,12 +311,20 @@ impl BackfillQueue {
     }
 }
 
+/// [`BackfillQueue::head_passed`] of a queue with a job that must not be passed any more.
+const NEVER: u32 = u32::MAX;
+
+/// Whether a job that was passed so often may pass the jobs of a queue with this [`BackfillQueue::head_passed`].
+pub(crate) fn may_pass(passed: u32, head_passed: u32) -> bool {
+    head_passed != NEVER && passed >= head_passed
+}
+
 /// The index of the best-scoring job that fits and was passed at least this often; ties by arrival.
 fn best(waiting: &[Waiting], pool: &Pool, least_passed: u32) -> Option<usize> {
     waiting
         .iter()
         .enumerate()
-        .filter(|(_, job)| job.passed >= least_passed)
+        .filter(|(_, job)| may_pass(job.passed, least_passed))
         .filter_map(|(index, job)| Some((pool.score(&job.requirement)?, index)))
         .min()
         .map(|(_, index)| index)

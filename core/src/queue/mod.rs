@@ -35,6 +35,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use backfill::may_pass;
 pub use backfill::{BackfillQueue, Discipline, MigrantRefusal, Passing, Waiting};
 pub use cost::Cost;
 pub use local::{Change, Expected, Lateness, LocalScheduler, expected, offer, present_cost};

@@ -233,6 +233,8 @@ impl Config {
             .is(true, "an owner grants no longer than it was granted itself")
             .number("queue", self.queue as u64)
             .at_least(1, "or no job can run")
+            .number("searches", self.searches as u64)
+            .at_least(1, "or a node passes each flood on again and again")
             .number("hops", self.hops as u64)
             .at_least(1, "or no message reaches another node");
         let limits = match self.resend {

@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::machine::Context;
 use crate::overlay::can::{Can, END, Hop, Load, Neighbour, Point, Side};
 use crate::overlay::flood::{FloodId, Header, Reach, Seen, Sight};
-use crate::queue::Waiting;
+use crate::queue::{Waiting, may_pass};
 use crate::resource::Requirement;
 use crate::rng::Choose;
 use crate::time::Span;
@@ -66,10 +66,15 @@ impl<const D: usize> Desktop<D> {
                 };
                 self.run_errand(to, errand, cx);
             }
-            (Hop::Here, _) if !self.duty.is_leaving() => {
+            (Hop::Here, _) => {
                 let taken = self.config.hops.saturating_sub(hops);
                 self.counts.route_hops = self.counts.route_hops.saturating_add(u64::from(taken));
-                self.answer(job, quest, [self.me].into_iter().collect(), cx);
+                let owners = match self.duty.is_leaving() {
+                    false => [self.me].into_iter().collect(),
+                    // Any node can own a job.
+                    true => self.can.neighbours().map(Neighbour::id).collect(),
+                };
+                self.answer(job, quest, owners, cx);
             }
             // The way is not known at present, so the asker tries again later.
             _ => self.answer(job, quest, Candidates::new(), cx),
@@ -312,7 +317,10 @@ impl<const D: usize> Desktop<D> {
     fn see_candidates(&mut self, job: JobId, needs: &Requirement, trail: &mut Trail<D>) {
         let own = self.status();
         let own = (self.duty.takes_jobs()).then(|| (self.me, own.get()));
-        let around = self.known.iter().chain(self.balloons.statuses());
+        // What a neighbour says itself is newer than its balloon.
+        let balloons = self.balloons.statuses();
+        let balloons = balloons.filter(|(node, _)| self.known.get(*node).is_none());
+        let around = self.known.iter().chain(balloons);
         for (node, status) in around.chain(own) {
             if let Some(merit) = self.merit(node, status, (job, trail.passed), needs) {
                 trail.best.see(merit);
@@ -333,10 +341,10 @@ impl<const D: usize> Desktop<D> {
         }
         let fits = dimensions.matches(&status.free, needs);
         // Where other jobs wait, it starts at once only if it may pass them.
-        let may_pass = self.config.scheduling.local && status.head_passed <= passed;
+        let passes = self.config.scheduling.local && may_pass(passed, status.head_passed);
         let turn = if status.is_free() {
             Turn::Free
-        } else if fits && (status.queue_len == 0 || may_pass) {
+        } else if fits && (status.queue_len == 0 || passes) {
             Turn::Beside
         } else {
             Turn::Later

@@ -64,7 +64,12 @@ impl<const D: usize> Desktop<D> {
     /// Has the overlay handle an event, and asks for help if no member lets this node in.
     pub(super) fn overlay(&mut self, event: Event<Can<D>>, cx: &mut dyn Context<Self>) {
         let mut embed = AsCan {
-            status: fresh(&mut self.status, &self.queue, self.speed),
+            status: fresh(
+                &mut self.status,
+                &self.queue,
+                self.speed,
+                self.duty.takes_jobs(),
+            ),
             joined: false,
             evicted: false,
             unanswered: false,

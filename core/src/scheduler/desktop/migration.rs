@@ -9,7 +9,7 @@ use super::{Desktop, Direction, Habit, Shared};
 use crate::custody::{Candidates, Command};
 use crate::id::{JobId, NodeId};
 use crate::machine::Context;
-use crate::queue::Waiting;
+use crate::queue::{Waiting, may_pass};
 use crate::resource::{Pool, Requirement};
 use crate::sorted::SortedMap;
 use crate::time::{Span, Time};
@@ -190,7 +190,7 @@ impl<const D: usize> Desktop<D> {
                 let _ = room.take(&promise.needs);
             }
         }
-        job.passed >= self.queue.head_passed() && room.fits(&job.requirement)
+        may_pass(job.passed, self.queue.head_passed()) && room.fits(&job.requirement)
     }
 
     /// Whether a peer was asked to take this waiting job.
@@ -219,6 +219,9 @@ impl<const D: usize> Desktop<D> {
     fn push(&mut self, cx: &mut dyn Context<Self>) {
         let mut targets: Vec<NodeId> = Vec::new();
         for job in self.queue.waiting().to_vec() {
+            if self.migration.offered.len() >= MOST {
+                return;
+            }
             if self.migration.is_offered(job.job) {
                 continue;
             }
@@ -237,7 +240,7 @@ impl<const D: usize> Desktop<D> {
     fn fill(&self, job: &Waiting, status: &Status) -> Option<f64> {
         let dimensions = self.dimensions();
         let fits = dimensions.matches(&status.free, &job.requirement);
-        if !fits || job.passed < status.head_passed {
+        if !fits || !may_pass(job.passed, status.head_passed) {
             return None;
         }
         let pool = Pool::with_free(dimensions.clone(), status.total, status.free).ok()?;
@@ -487,7 +490,7 @@ impl<const D: usize> Desktop<D> {
     pub(super) fn job_for(&self, asker: &Status) -> Option<JobId> {
         if self.config.has(Habit::Oldest) {
             let first = self.queue.waiting().iter().find(|job| {
-                job.passed >= asker.head_passed
+                may_pass(job.passed, asker.head_passed)
                     && self.dimensions().matches(&asker.free, &job.requirement)
                     && self.dimensions().matches(&asker.total, &job.requirement)
                     && !self.migration.is_offered(job.job)
@@ -525,7 +528,8 @@ impl<const D: usize> Desktop<D> {
         self.on_pull_reject(node, cx);
     }
 
-    /// A leaver offers each waiting job to the least loaded neighbour that can run it.
+    /// A node that takes no jobs offers each that waits to the least loaded neighbours that can run it, one after the
+    /// other.
     pub(super) fn give_all_away(&mut self, cx: &mut dyn Context<Self>) {
         for job in self.queue.waiting().to_vec() {
             if self.migration.is_offered(job.job) {
@@ -536,12 +540,12 @@ impl<const D: usize> Desktop<D> {
                 .known
                 .iter()
                 .filter(|(_, status)| dimensions.matches(&status.total, &job.requirement));
-            let least = able.min_by(|a, b| {
-                let load = |status: &Status| status.load(dimensions);
-                load(a.1).total_cmp(&load(b.1)).then(a.0.cmp(&b.0))
-            });
-            if let Some((to, _)) = least {
-                self.offer(job, to, MoveTo::Wait, cx);
+            let loads = able.map(|(node, status)| (status.load(dimensions), node));
+            let mut loads: Vec<(f64, NodeId)> = loads.collect();
+            loads.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let mut nodes = loads.into_iter().map(|(_, node)| node);
+            if let Some(to) = nodes.next() {
+                self.offer_in_turn((job, to, nodes.collect()), MoveTo::Wait, cx);
             }
         }
     }

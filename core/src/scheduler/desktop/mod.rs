@@ -703,8 +703,11 @@ impl<const D: usize> Desktop<D> {
     /// A node that takes no jobs any more gives those that wait here to others.
     fn change_duty(&mut self, command: &job::Command, cx: &mut dyn Context<Self>) {
         let draining = (Key::Draining, Record::Draining);
-        let changed = self.duty.obey(command, draining, cx);
-        if changed && !self.duty.takes_jobs() {
+        if !self.duty.obey(command, draining, cx) {
+            return;
+        }
+        self.touch();
+        if !self.duty.takes_jobs() {
             self.give_all_away(cx);
         }
     }

@@ -15,7 +15,7 @@ use crate::time::{Span, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Status {
-    /// The node's capability.
+    /// The node's capability; nothing if it takes no jobs.
     pub total: Capability,
     /// What running jobs leave free.
     pub free: Capability,
@@ -36,9 +36,14 @@ pub struct Status {
 }
 
 impl Status {
-    /// The status of a node with this queue and speed.
-    pub(super) fn of(queue: &BackfillQueue, speed: Speed) -> Self {
+    /// The status of a node with this queue and speed. One that takes no jobs says that it has nothing, so that none is
+    /// looked for there, and still what waits.
+    pub(super) fn of(queue: &BackfillQueue, speed: Speed, takes_jobs: bool) -> Self {
         let pool = queue.pool();
+        let of_use = |has: &Capability| match takes_jobs {
+            true => *has,
+            false => Capability::none(),
+        };
         let dimensions = pool.dimensions();
         let mut waiting = Capability::none();
         let mut least: Option<Capability> = None;
@@ -47,8 +52,8 @@ impl Status {
             least = Some(lesser(dimensions, least, &job.requirement));
         }
         Self {
-            total: *pool.total(),
-            free: *pool.free(),
+            total: of_use(pool.total()),
+            free: of_use(pool.free()),
             waiting,
             queue_len: count(queue.waiting().len()),
             running: count(queue.running().len()),
@@ -200,7 +205,8 @@ fn normalised(dimensions: &Dimensions, total: &Capability, waiting: &Capability)
 impl<const D: usize> Desktop<D> {
     /// This node's status.
     pub(super) fn status(&mut self) -> Shared<Status> {
-        fresh(&mut self.status, &self.queue, self.speed).clone()
+        let takes_jobs = self.duty.takes_jobs();
+        fresh(&mut self.status, &self.queue, self.speed, takes_jobs).clone()
     }
 
     /// Empties the caches, since the queue has changed.
@@ -214,14 +220,21 @@ impl<const D: usize> Desktop<D> {
         if let Some(load) = self.load {
             return load;
         }
-        let status = fresh(&mut self.status, &self.queue, self.speed).get();
+        let takes_jobs = self.duty.takes_jobs();
+        let status = fresh(&mut self.status, &self.queue, self.speed, takes_jobs).get();
         let one = |count: u64| count.saturating_mul(can::Load::ONE);
+        let cores = self.queue.pool().total().value(self.cores);
+        let required = status.required(self.cores);
         let load = can::Load {
             nodes: can::Load::ONE,
-            free: one(u64::from(status.is_free())),
+            free: one(u64::from(takes_jobs && status.is_free())),
             queue_len: one(u64::from(status.queue_len)),
-            cores: one(status.total.value(self.cores)),
-            required_cores: one(status.required(self.cores)),
+            cores: one(cores),
+            required_cores: one(match takes_jobs {
+                true => required,
+                // No job finds room there.
+                false => required.saturating_add(cores),
+            }),
             speed_sum: u64::from(self.speed.as_millionths().get()),
         };
         *self.load.insert(load)
@@ -271,8 +284,9 @@ pub(super) fn fresh<'a>(
     status: &'a mut Option<Shared<Status>>,
     queue: &BackfillQueue,
     speed: Speed,
+    takes_jobs: bool,
 ) -> &'a Shared<Status> {
-    status.get_or_insert_with(|| Shared::new(Status::of(queue, speed)))
+    status.get_or_insert_with(|| Shared::new(Status::of(queue, speed, takes_jobs)))
 }
 
 /// The shortest time between two statuses that a node tells because they changed.

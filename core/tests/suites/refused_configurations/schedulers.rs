@@ -467,7 +467,7 @@ fn desktop_refuses_what_is_out_of_bounds() {
             |c| c.hops = 1,
             |c| c.resend = None,
             |c| c.resend = Some(micros(1)),
-            |c| c.searches = 0,
+            |c| c.searches = 1,
             // Without a second space its configuration does not matter.
             |c| c.residue_can.hops = 0,
         ],
@@ -495,6 +495,10 @@ fn desktop_refuses_what_is_out_of_bounds() {
             (
                 |c| c.stopping = 0,
                 "stopping is 0; at least 1, or searches never stop",
+            ),
+            (
+                |c| c.searches = 0,
+                "searches is 0; at least 1, or a node passes each flood on again and again",
             ),
             (
                 |c| c.round = Span::ZERO,

@@ -401,3 +401,47 @@ fn a_desktop_that_drains_runs_nothing_new_and_is_drained_when_nothing_is_left() 
     network.pass(600);
     assert_eq!(network.started(4), [id(1)]);
 }
+
+#[test]
+fn a_search_passes_over_nodes_that_drain() {
+    let mut network = Network::new(config(), &[(4, 16); 7]);
+    for drained in 1..7 {
+        network.command(id(drained), Command::Drain);
+    }
+    network.pass(40);
+    network.submit(0, job(1, 4, 10));
+    network.pass(5);
+    assert_eq!(network.started(1), [id(0)]);
+    network.submit(0, job(2, 4, 10));
+    network.pass(3000);
+    assert_eq!(network.started(2), [id(0)]);
+    assert_eq!(network.news_of(2).last(), Some(&News::Finished));
+    network.command(id(3), Command::Resume);
+    network.pass(40);
+    network.submit(0, job(3, 4, 10));
+    network.submit(0, job(4, 4, 10));
+    network.pass(40);
+    let started = [network.started(3), network.started(4)].concat();
+    assert!(started.contains(&id(3)), "{started:?}");
+}
+
+#[test]
+fn jobs_find_owners_while_a_node_leaves_that_still_runs_one() {
+    let mut network = Network::new(config(), &[(4, 16), (8, 32), (16, 64)]);
+    network.run_time = Span::from_secs(100_000);
+    network.submit(0, job(1, 3, 10));
+    network.pass(60);
+    let [runner] = network.started(1)[..] else {
+        panic!("it runs somewhere")
+    };
+    network.command(runner, Command::Leave);
+    network.pass(60);
+    let other = (0..3).find(|number| id(*number) != runner).unwrap();
+    for number in 2..12 {
+        network.submit(other, job(number, 1, 1));
+    }
+    network.pass(600);
+    for number in 2..12 {
+        assert_eq!(network.started(number).len(), 1, "job {number}");
+    }
+}
