@@ -420,10 +420,4 @@ impl Pool<'_> {
         let profile = self.problem.profiles.get(at as usize);
         acceptable(profile.map_or(0.0, |profile| objective.share(profile)))
     }
-
-    fn is_free_at(&self, at: u32, start: Time) -> bool {
-        let starts = self.problem.starts;
-        let number = starts.times().binary_search(&start);
-        number.is_ok_and(|number| starts.is_free(at, number))
-    }
 }

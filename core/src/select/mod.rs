@@ -173,8 +173,8 @@ pub fn evaluate<O: Objective + ?Sized>(
     pool.selection(rank, chosen)
 }
 
-/// The candidates that can best stand in for any one of the chosen nodes without a later start, best first: at most
-/// `most`. It judges the set in which each takes the place of the last chosen one.
+/// The candidates that can best stand in for any one of the chosen nodes at the same start, best first: at most `most`.
+/// It judges the set in which each takes the place of the last chosen one.
 pub fn stand_ins<O: Objective + ?Sized>(
     problem: &Problem<'_>,
     objective: &O,
@@ -186,23 +186,22 @@ pub fn stand_ins<O: Objective + ?Sized>(
     let Some((_, others)) = selection.chosen.split_last() else {
         return Ok(Vec::new());
     };
+    let shares = problem.profiles.iter().map(|it| objective.share(it));
+    let is_alike = objective.form() == Form::Shares && shares.is_sorted_by(|a, b| a == b);
+    let start = selection.start;
     let mut ranked: Vec<(Rank, u32)> = Vec::new();
     for at in 0..pool.len() {
-        if selection.chosen.contains(&at) {
+        if selection.chosen.contains(&at) || !pool.is_free_at(at, start) {
             continue;
         }
         let mut set = Vec::from(others);
         set.insert(set.partition_point(|known| *known < at), at);
-        let start = pool.start(&set);
-        if start.is_none_or(|start| start > selection.start) {
-            continue;
-        }
-        let rank = pool.rank(objective, &set)?;
+        let rank = pool.rank_at(objective, &set, start)?;
         if rank.cost < f64::INFINITY {
             ranked.push((rank, at));
         }
-        // If costs are sums over nodes that are free then, all are alike or the first ones do.
-        if objective.form() == Form::Shares && ranked.len() >= most {
+        // The first do as well as all others.
+        if is_alike && ranked.len() >= most {
             break;
         }
     }

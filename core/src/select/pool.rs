@@ -123,6 +123,13 @@ impl Pool<'_> {
         starts.first_of(starts.mask_of(chosen, self.allowed))
     }
 
+    /// Whether a candidate is free for the job at one of the starts.
+    pub(super) fn is_free_at(&self, at: u32, start: Time) -> bool {
+        let starts = self.problem.starts;
+        let number = starts.times().binary_search(&start);
+        number.is_ok_and(|number| starts.is_free(at, number))
+    }
+
     /// Exactly how good a set is. Its members must be in order, so that sums come out the same.
     pub(super) fn rank<O: Objective + ?Sized>(
         &self,
@@ -130,6 +137,16 @@ impl Pool<'_> {
         chosen: &[u32],
     ) -> Result<Rank, NoSelection> {
         self.judge(chosen, |set| objective.cost(set))
+    }
+
+    /// [`rank`](Self::rank) of a set that starts then, whether or not it could start earlier.
+    pub(super) fn rank_at<O: Objective + ?Sized>(
+        &self,
+        objective: &O,
+        chosen: &[u32],
+        start: Time,
+    ) -> Result<Rank, NoSelection> {
+        self.judge_at(chosen, start, |set| objective.cost(set))
     }
 
     /// About how good a set is.
@@ -146,9 +163,18 @@ impl Pool<'_> {
         chosen: &[u32],
         cost: impl FnOnce(&Set<'_>) -> f64,
     ) -> Result<Rank, NoSelection> {
-        let Some(start) = self.start(chosen) else {
-            return Ok(Rank::NEVER);
-        };
+        match self.start(chosen) {
+            Some(start) => self.judge_at(chosen, start, cost),
+            None => Ok(Rank::NEVER),
+        }
+    }
+
+    fn judge_at(
+        &self,
+        chosen: &[u32],
+        start: Time,
+        cost: impl FnOnce(&Set<'_>) -> f64,
+    ) -> Result<Rank, NoSelection> {
         let problem = self.problem;
         let set = Set::new(problem.nodes, problem.profiles, chosen, start, problem.from);
         let rank = Rank {

@@ -414,3 +414,24 @@ fn farthest_costs_the_negative_of_closest() {
     assert_eq!(Farthest.estimate(&set), -Closest.estimate(&set));
     assert_eq!(Farthest.cost(&set), -Closest.cost(&set));
 }
+
+#[test]
+fn a_stand_in_is_free_at_the_start_and_the_best_comes_first() {
+    let nodes = names(5);
+    let at = |place: i32| Profile::at(Coordinate::at([place, 0, 0]));
+    // The second makes the first two start at 10. The third is busy by then, though it was free with the first before.
+    let profiles = [at(0), at(1), at(2), at(40), at(30)];
+    let schedules = [
+        busy(&[]),
+        busy(&[(0, 10)]),
+        busy(&[(5, 24)]),
+        busy(&[]),
+        busy(&[]),
+    ];
+    let starts = starts(&schedules);
+    let problem = problem(&nodes, &profiles, &starts, 2);
+    let selection = evaluate(&problem, &Closest, &[0, 1]).unwrap();
+    assert_eq!(selection.start, Time::from_secs(10));
+    assert_eq!(stand_ins(&problem, &Closest, &selection, 8), Ok(vec![4, 3]));
+    assert_eq!(stand_ins(&problem, &Closest, &selection, 1), Ok(vec![4]));
+}

@@ -11,7 +11,7 @@ use super::search::{Candidates, Question};
 use super::{Asap, Bootstrap, Config};
 use crate::admission::{Needs, Tally, Unsuited};
 use crate::commit::coordinator::Setback;
-use crate::commit::{Candidate, Policy, Refused};
+use crate::commit::{Candidate, Policy};
 use crate::id::{JobId, NodeId};
 use crate::job::{Demand, Job, News, Notice, Refusal};
 use crate::machine::{Context, Event};
@@ -89,21 +89,14 @@ const SPARES: usize = 8;
 const LATER_SEARCHERS: usize = 1;
 
 impl Request {
-    /// Notes why a placement failed. A node that has become busy shows that in its schedule, and one that was asked too
-    /// late is not to blame. A node that failed for another reason still looks free, so it is avoided.
+    /// Notes why a placement failed. A culprit still looks free, so it is avoided; a node that has become busy shows that in
+    /// its schedule.
     fn note(&mut self, setback: Option<Setback>) {
         if let Some(Setback::Earlier { until }) = setback {
             self.not_before = self.not_before.max(until);
         }
-        let node = match setback {
-            Some(Setback::Refused {
-                reason: Refused::Busy | Refused::TooLate,
-                ..
-            })
-            | None => None,
-            Some(setback) => setback.node(),
-        };
-        if let Some(node) = node.filter(|node| !self.unwilling.contains(node)) {
+        let culprit = setback.and_then(|setback| setback.culprit());
+        if let Some(node) = culprit.filter(|node| !self.unwilling.contains(node)) {
             if self.unwilling.is_full() {
                 self.unwilling.remove(0);
             }
@@ -392,7 +385,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                     && (offer.start - *earliest <= horizon || canary!(OfferBeyondTheHorizon)) =>
             {
                 offers.push(offer);
-                // Whoever is silent for longer is not waited for: the offer would come too late to be confirmed.
+                // No searcher is waited for until this offer could not be confirmed any more.
                 let latest = config.confirmed_by(*earliest);
                 if latest > now {
                     *until = latest.min(*until);
@@ -513,17 +506,18 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             self.not_found(job, refusal, cx);
             return;
         }
-        let first = candidates.first().map(|best| best.nodes.as_slice());
-        let mut spares: Vec<NodeId> = candidates
-            .iter()
-            .skip(1)
-            .flat_map(|candidate| &candidate.nodes)
-            .filter(|node| first.is_some_and(|first| !first.contains(node)))
-            .take(SPARES)
-            .copied()
-            .collect();
-        spares.sort_unstable();
-        spares.dedup();
+        // The sooner an offer starts, the likelier its nodes are free at the start of the best one.
+        let most = SPARES.min(most);
+        let mut spares: Vec<NodeId> = Vec::new();
+        let mut in_order = candidates.iter();
+        let first = in_order.next().map_or(&[][..], |best| &best.nodes);
+        for node in in_order.flat_map(|candidate| &candidate.nodes) {
+            if spares.len() < most && !first.contains(node) && !spares.contains(node) {
+                spares.push(*node);
+            }
+        }
+        // The best is the last.
+        spares.reverse();
         let place = desk::Command::Place {
             job,
             candidates,

@@ -253,7 +253,7 @@ impl Expedition {
         self.asked.retain(|asked| !is_missed(asked));
         let missed = self.asked.len() < before;
         self.has_missed |= missed;
-        // While a guide is awaited, nobody else is asked.
+        // While a guide is awaited, no other node is asked.
         self.is_guided &= !missed;
         missed
     }
