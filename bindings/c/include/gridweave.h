@@ -621,7 +621,7 @@ typedef struct gw_setup {
    */
   uint32_t organisation;
   /**
-   * Whose jobs run here: one of the GW_ADMIT constants.
+   * Whose jobs run here: one of the GW_ADMIT constants; under GW_DESKTOP only GW_ADMIT_ALL.
    */
   uint32_t admission;
   /**

@@ -164,9 +164,9 @@ pub struct Notice {
 
 /// What happens to a job.
 ///
-/// The submitter tells its host first [`Accepted`](Self::Accepted), or at once the outcome; then any number of
-/// [`Moved`](Self::Moved); and last exactly one of [`Finished`](Self::Finished), [`Failed`](Self::Failed) or
-/// [`Cancelled`](Self::Cancelled). If the submitter knows the name of a new job already, the only news is
+/// The submitter tells its host any number of [`Expected`](Self::Expected), and then [`Accepted`](Self::Accepted), or at
+/// once the outcome; then any number of [`Moved`](Self::Moved); and last exactly one of
+/// [`Finished`](Self::Finished), [`Failed`](Self::Failed) or [`Cancelled`](Self::Cancelled). If the submitter knows the name of a new job already, the only news is
 /// [`Refusal::Known`], and it says nothing of the known job. One name used at two nodes at once is not detected.
 ///
 /// Only a node that is to run a job tells its host [`Assigned`](Self::Assigned), and then

@@ -34,9 +34,8 @@ use core::num::NonZeroU32;
 
 use crate::admission::{Admission, Attributes, Stated};
 use crate::commit::{self, Permission, Selective};
-use crate::config::ConfigError;
+use crate::config::{Bound, ConfigError, Value};
 use crate::custody;
-use crate::few::Few;
 use crate::id::{JobId, NodeId, OrganisationId};
 use crate::job::{Command, Demand, Job, Notice, Submitter};
 use crate::machine::Machine;
@@ -367,19 +366,12 @@ impl Scheduler for AriaNode {
             max_skew: setup.times.max_skew.unwrap_or(config.max_skew),
             ..config
         };
-        let (named, serves) = match &setup.admission {
-            Admission::Only(named) => (named.as_slice(), Serves::Members),
-            Admission::All | Admission::Except(_) => (&[][..], Serves::AllUsers),
-            Admission::Own => (&[][..], Serves::Members),
+        let serves = match &setup.admission {
+            Admission::All => Serves::AllUsers,
+            Admission::Own => Serves::Members,
+            Admission::Only(these) => Serves::Only(Shared::new(these.clone())),
+            Admission::Except(these) => Serves::Except(Shared::new(these.clone())),
         };
-        let mut organisations = Few::new();
-        let own = [setup.organisation];
-        for organisation in own.iter().chain(named) {
-            if !organisations.contains(organisation) {
-                // A node names at most eight, which is checked when it starts.
-                let _ = organisations.push(*organisation);
-            }
-        }
         let queue = |most| SiteQueue::new(QueuePolicy::FirstCome, Speed::BASELINE, most);
         let local = match &setup.mirror {
             None => queue(QUEUE).with_processors(setup.cores).backfilling(),
@@ -400,7 +392,7 @@ impl Scheduler for AriaNode {
             dimensions,
             capability,
             membership: Membership {
-                organisations,
+                organisations: [setup.organisation].into_iter().collect(),
                 serves,
             },
             local,
@@ -433,6 +425,11 @@ impl Scheduler for DesktopNode {
     const NAME: &'static str = "desktop";
 
     fn build(setup: &Setup, mut rng: &mut dyn Rng) -> Result<Self, ConfigError> {
+        if setup.admission != Admission::All {
+            let (some, all) = (Value::Word("a choice"), Bound::Only(Value::Word("all")));
+            let reason = "a desktop runs jobs of all organisations";
+            return Err(ConfigError::new("admission", some, all, reason));
+        }
         let (dimensions, capability) = equipment(setup);
         let most = dimensions.capability(&setup.most);
         let most = most.unwrap_or_else(|_| Capability::none());
@@ -530,4 +527,63 @@ fn requirement(cores: Option<NonZeroU32>, memory: u64, accelerators: u64) -> Req
     needed.fold(Requirement::any(), |all, ((dimension, ..), needed)| {
         all.with(dimension, needed)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::Organisations;
+    use rand::SeedableRng;
+    use rand::rngs::Xoshiro256PlusPlus;
+    use std::string::ToString;
+
+    fn setup(admission: Admission) -> Setup {
+        Setup {
+            me: NodeId::new(1),
+            introducers: None,
+            organisation: OrganisationId::new(5),
+            admission,
+            distance: Distance::Lan,
+            times: Times::default(),
+            cores: NonZeroU32::MIN,
+            memory: 1,
+            accelerators: 0,
+            most: [1; 3],
+            mirror: None,
+        }
+    }
+
+    #[test]
+    fn every_scheduler_keeps_to_an_admission_or_refuses_it() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let seven = Organisations::new([OrganisationId::new(7)]).unwrap();
+        let others = [
+            (Admission::Own, Serves::Members),
+            (
+                Admission::Only(seven.clone()),
+                Serves::Only(Shared::new(seven.clone())),
+            ),
+            (
+                Admission::Except(seven.clone()),
+                Serves::Except(Shared::new(seven)),
+            ),
+        ];
+        let all = setup(Admission::All);
+        let site = AriaNode::build(&all, &mut rng).unwrap();
+        assert_eq!(site.site().membership.serves, Serves::AllUsers);
+        assert!(DesktopNode::build(&all, &mut rng).is_ok());
+        for (admission, serves) in others {
+            let setup = setup(admission);
+            let site = AriaNode::build(&setup, &mut rng).unwrap();
+            let membership = &site.site().membership;
+            assert_eq!(membership.serves, serves);
+            // A site is no member of the organisations that it serves.
+            assert_eq!(membership.organisations.as_slice(), [setup.organisation]);
+            let error = DesktopNode::build(&setup, &mut rng).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "admission is a choice; only all, a desktop runs jobs of all organisations"
+            );
+        }
+    }
 }

@@ -8,8 +8,8 @@ use gridweave_core::admission::{Admission, Organisations};
 use gridweave_core::id::OrganisationId;
 use gridweave_core::job::Submitter;
 
-/// The most organisations that settings can name: those of an `aria` site, without its own.
-pub const MOST_NAMED: usize = 7;
+/// The most organisations that settings can name: a node lists its own, too.
+pub const MOST_NAMED: usize = Organisations::MOST - 1;
 
 /// Whose jobs a node runs: those of all organisations, if none are named, else of these and of its own.
 pub fn admission(own: OrganisationId, named: &[u32]) -> Admission {

@@ -283,7 +283,7 @@ impl Settings {
         }
         if settings.policy.organisations.len() > MOST_NAMED {
             return refuse(
-                "policy.organisations has more than seven: name none to run jobs of all",
+                "policy.organisations has more than fifteen: name none to run jobs of all",
             );
         }
         if settings.grid.scheduler == Scheduler::Desktop

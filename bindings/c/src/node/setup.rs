@@ -67,7 +67,7 @@ pub struct gw_setup {
     pub introducer_count: usize,
     /// The organisation of the node.
     pub organisation: u32,
-    /// Whose jobs run here: one of the GW_ADMIT constants.
+    /// Whose jobs run here: one of the GW_ADMIT constants; under GW_DESKTOP only GW_ADMIT_ALL.
     pub admission: u32,
     /// For GW_ADMIT_ONLY and GW_ADMIT_EXCEPT, at most 16.
     pub organisations: *const u32,

@@ -101,6 +101,16 @@ pub enum Command {
     Know(NodeId),
 }
 
+impl Command {
+    /// The node that it names.
+    pub(super) const fn peer(&self) -> Option<NodeId> {
+        match *self {
+            Self::Join(peer) | Self::Meet(peer) | Self::Know(peer) => Some(peer),
+            Self::Leave => None,
+        }
+    }
+}
+
 /// The notice of an overlay that it has no links and no contacts left to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Alone;

@@ -352,7 +352,8 @@ impl<S: LocalScheduler> Aria<S> {
         // The clock in milliseconds: peers ignore a flood with the name of one from an earlier life.
         self.floods = (cx.now().as_micros() / 1000) as u32;
         self.overlay(Event::Start, cx);
-        let met: Vec<links::Command> = self.bootstrap.approaches().map(Into::into).collect();
+        let met = self.bootstrap.approaches().map(links::Command::from);
+        let met: Vec<_> = met.filter(|it| it.peer() != Some(self.me)).collect();
         for command in met {
             self.overlay(Event::Command(command), cx);
         }

@@ -171,3 +171,16 @@ fn a_site_that_drains_takes_no_job_offers_those_that_wait_and_says_when_it_is_em
         "{taken:?}"
     );
 }
+
+#[test]
+fn a_node_that_finds_itself_among_its_neighbours_does_not_link_to_itself() {
+    let joins = || {
+        let idle = site(CONFIG, 0, Membership::default());
+        Node {
+            bootstrap: Bootstrap::Join([1, ME, 2].map(id).into()),
+            ..idle
+        }
+    };
+    let bench = Bench::boot(joins);
+    assert_eq!(bench.machine().links.neighbours(), [1, 2].map(id));
+}
