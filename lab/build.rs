@@ -3,19 +3,27 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What decides a run: all but what plans runs, and shows them.
-const DECIDES: [&str; 5] = ["../Cargo.lock", "../core/src", "../sim/src", "src", "data"];
+/// What decides a run, and how it is kept: all but what plans runs, and shows them.
+const DECIDES: [&str; 6] = [
+    "../Cargo.lock",
+    "../core/src",
+    "../sim/src",
+    "src",
+    "src/reproduce/kept.rs",
+    "data",
+];
 const SHOWS: [&str; 4] = ["src/reproduce", "src/report", "src/program", "src/main.rs"];
 
 fn main() {
+    // A crate from a registry has no workspace around it. Then the program itself names the code.
+    let is_whole = DECIDES.iter().all(|path| Path::new(path).exists());
     let mut files = Vec::new();
-    for path in DECIDES {
+    for path in DECIDES.iter().filter(|_| is_whole) {
         println!("cargo::rerun-if-changed={path}");
         collect(Path::new(path), &mut files);
     }
+    println!("cargo::rerun-if-changed=build.rs");
     files.sort();
-    // A crate from a registry has no workspace around it. Then the program itself names the code.
-    let is_whole = DECIDES.iter().all(|path| Path::new(path).exists());
     let digest = match is_whole {
         true => digest(&files),
         false => String::new(),

@@ -176,6 +176,7 @@ impl<M: Watched> Grid<M> {
             // How long a part may run alone is what torture looks at: there clocks and delays are known.
             grace: None,
             lingers: Span::ZERO,
+            calm: Time::MAX,
             kept: Invariant::ALL.into_iter().collect(),
         };
         Self {

@@ -31,6 +31,7 @@ pub(crate) enum For {
     Foreign,
     Retries,
     Kinds,
+    Recoveries,
 }
 
 impl Dice {

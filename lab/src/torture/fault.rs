@@ -107,7 +107,9 @@ impl Fault {
             Self::Delay => "some messages take far longer than expected",
             Self::OneWay => "some nodes hear and are not heard, or the other way round",
             Self::Partition => "some nodes are cut off for a while",
-            Self::Crash => "nodes crash, also between two effects, and come back",
+            Self::Crash => {
+                "nodes crash, also between two effects and while they come up, and come back"
+            }
             Self::Stale => "nodes come back so late that all they know is stale",
             Self::DiskLoss => "nodes are gone for ever, and others come",
             Self::Skew => "clocks differ by as much as is allowed",

@@ -344,6 +344,10 @@ impl<'a> Host<'a> {
             Todo::ComeUp(node) => {
                 if !self.gone.contains(&node) {
                     self.name_survivors_at_site(node);
+                    if let Some(effects) = self.scenario.falters(node, self.host.now) {
+                        self.witness.count("a node goes down while it comes up");
+                        self.host.grid.crash_after(self.host.now, node, effects);
+                    }
                     self.host.grid.restart(self.host.now, node);
                 }
             }

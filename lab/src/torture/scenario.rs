@@ -464,6 +464,14 @@ impl Scenario {
         Dice::new(self.request.seed, For::Survivors, which).below(2) == 0
     }
 
+    /// After how many effects a node that comes up at this time goes down again, if it does.
+    pub fn falters(&self, node: NodeId, at: Time) -> Option<u32> {
+        let which = node.get() ^ at.as_micros().rotate_left(20);
+        let mut dice = Dice::new(self.request.seed, For::Recoveries, which);
+        let falters = at < self.calm && dice.below(6) == 0;
+        falters.then(|| dice.below(16))
+    }
+
     /// What a node's clock shows at the beginning.
     pub fn clock(&self, node: NodeId) -> Span {
         let mut dice = Dice::new(self.request.seed, For::Clocks, node.get());

@@ -336,7 +336,8 @@ impl<M: Simulated> Simulation<M> {
         self.plan(at, node, What::Fault(Fault::Crash));
     }
 
-    /// Lets a node go down in the middle of its effects: from a time on it executes `effects` more, and then goes down.
+    /// Lets a node go down in the middle of its effects: from a time on it executes `effects` more, and then goes down. If
+    /// it is down then, they are those of its next start.
     pub fn crash_after(&mut self, at: Time, node: NodeId, effects: u32) {
         self.plan(at, node, What::Fault(Fault::Doom(effects)));
     }
@@ -451,7 +452,7 @@ impl<M: Simulated> Simulation<M> {
             What::Commit => self.commit(node),
             What::Fault(Fault::Doom(effects)) => {
                 if let Some(node) = self.nodes.get_mut(node as usize) {
-                    node.doomed = node.machine.as_ref().map(|_| effects);
+                    node.doomed = Some(effects);
                 }
             }
         }

@@ -40,17 +40,19 @@ pub enum Invariant {
     Quiet,
     /// In the calm no node keeps time for a job unless the job's coordinator knows of it.
     Purpose,
-    /// In the calm a job begins once on each of its nodes, soon, and with few messages.
+    /// In the calm a job that can run does: it begins once on each of its nodes, soon, and with few messages.
     Thrift,
     /// No attempt is queued again at a foreign site after the node was told that the site does not have it any more.
     Withdrawn,
     /// Nothing runs on a node that says it is drained.
     Drained,
+    /// While its machine is up, nothing runs longer than its host was told.
+    Leased,
 }
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::State,
         Self::Bounded,
         Self::Outcome,
@@ -70,6 +72,7 @@ impl Invariant {
         Self::Thrift,
         Self::Withdrawn,
         Self::Drained,
+        Self::Leased,
     ];
 
     /// What it is called.
@@ -94,6 +97,7 @@ impl Invariant {
             Self::Thrift => "thrift",
             Self::Withdrawn => "withdrawn",
             Self::Drained => "drained",
+            Self::Leased => "leased",
         }
     }
 
@@ -122,9 +126,12 @@ impl Invariant {
             Self::Overlay => "in the end the overlay is whole",
             Self::Quiet => "when nothing is left of any job, nothing is said of jobs",
             Self::Purpose => "in the calm no node keeps time that its coordinator does not know of",
-            Self::Thrift => "in the calm a job begins once, soon, and with few messages",
+            Self::Thrift => {
+                "in the calm a job that can run does, once, soon, and with few messages"
+            }
             Self::Withdrawn => "no attempt is queued again that a foreign site no longer has",
             Self::Drained => "nothing runs on a node that says it is drained",
+            Self::Leased => "nothing runs longer than its host was told",
         }
     }
 }

@@ -11,7 +11,7 @@
 //! use gridweave_core::time::{Span, Time};
 //! use gridweave_sim::hosting::{Asks, Invariant, Rooms, Terms, Watch, Wish};
 //!
-//! let terms = Terms { grace: None, lingers: Span::ZERO, kept: Invariant::ALL.into() };
+//! let terms = Terms { grace: None, lingers: Span::ZERO, calm: Time::MAX, kept: Invariant::ALL.into() };
 //! let mut watch = Watch::new(terms, Rooms::Whole);
 //! let node = NodeId::new(0);
 //! for job in 0..2 {
@@ -262,18 +262,44 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
     }
 
     /// An attempt that runs on a node may run until `limit`.
-    pub fn extend(&mut self, node: NodeId, job: usize, attempt: Epoch, limit: Time) {
+    pub fn extend(&mut self, at: Time, node: NodeId, job: usize, attempt: Epoch, limit: Time) {
+        if let Some(slot) = self.slot_of(node, job, attempt) {
+            self.expect_a_lease(at, self.slots[slot]);
+            self.slots[slot].limit = limit;
+        }
+    }
+
+    /// A node ends this attempt before its end; whether it ran.
+    pub fn stopped(&mut self, at: Time, node: NodeId, job: usize, attempt: Epoch) -> bool {
+        if let Some(slot) = self.slot_of(node, job, attempt) {
+            self.expect_a_lease(at, self.slots[slot]);
+        }
+        self.watch.stopped(at, node, job, attempt)
+    }
+
+    /// Where this attempt is, if it runs.
+    fn slot_of(&self, node: NodeId, job: usize, attempt: Epoch) -> Option<usize> {
         let which = (node, job, attempt);
-        let mut slots = self.slots.iter_mut();
-        if let Some(it) = slots.find(|it| (it.node, it.job, it.attempt) == which) {
-            it.limit = limit;
+        self.slots.iter().position(|it| {
+            (it.node, it.job, it.attempt) == which && self.watch.runs(node, job, attempt, it.since)
+        })
+    }
+
+    /// An execution goes on up to now: its machine was up, so it had to have a lease.
+    fn expect_a_lease(&mut self, at: Time, execution: Execution) {
+        let Execution {
+            job, node, limit, ..
+        } = execution;
+        if at > limit && !self.alone.contains_key(&node) {
+            let what = format!("job {job} runs until {at:?}, and was to be ended at {limit:?}");
+            self.watch.object(Invariant::Leased, at, Some(node), what);
         }
     }
 
     /// The machine of a node went down, and its jobs go on, each until its limit. `ahead` is how far the clock of the
     /// node is ahead. How many jobs go on.
     pub fn outlive(&mut self, at: Time, node: NodeId, ahead: Span) -> usize {
-        self.watch.lost_its_machine(node);
+        self.watch.lost_its_machine(at, node);
         let runs = |it: &&Execution| {
             it.node == node && self.watch.runs(node, it.job, it.attempt, it.since)
         };
@@ -364,6 +390,7 @@ impl<'a, G: Grid + ?Sized> Host<'a, G> {
         if !self.watch.runs(node, job, attempt, since) {
             return false;
         }
+        self.expect_a_lease(at, execution);
         let broke = outcome == Outcome::Broke;
         self.watch.ended(at, node, job, attempt, broke);
         if let Some(alone) = self.alone.get_mut(&node) {

@@ -48,6 +48,8 @@ pub struct Terms {
     pub grace: Option<Span>,
     /// For how long a job may begin or run after it was said to be cancelled.
     pub lingers: Span,
+    /// From when on nothing goes wrong but what goes wrong already; the end of time if that is never so.
+    pub calm: Time,
     /// The invariants that must hold.
     pub kept: BTreeSet<Invariant>,
 }
@@ -118,6 +120,8 @@ struct Watched {
     broke: bool,
     /// In the order of their beginnings.
     attempts: Vec<Attempt>,
+    /// The parts that ended early.
+    cut_short: Vec<(NodeId, Epoch)>,
     said: Option<LastWord>,
 }
 
@@ -169,6 +173,8 @@ pub struct Watch {
     on: Vec<Vec<usize>>,
     /// How often each node went down.
     crashes: Vec<u32>,
+    /// When a node went down last.
+    last_crash: Time,
     gone: BTreeSet<NodeId>,
     running: u64,
     breaches: Vec<Breach>,
@@ -197,6 +203,7 @@ impl Watch {
             jobs: Vec::new(),
             on: Vec::new(),
             crashes: Vec::new(),
+            last_crash: Time::ZERO,
             gone: BTreeSet::new(),
             running: 0,
             breaches: Vec::new(),
@@ -220,6 +227,7 @@ impl Watch {
             unwanted: false,
             broke: false,
             attempts: Vec::new(),
+            cut_short: Vec::new(),
             said: None,
         });
     }
@@ -296,6 +304,14 @@ impl Watch {
         home.is_some_and(|home| self.gone.contains(&home))
     }
 
+    /// Whether a node has room for a job now, and what it requires, and admits it.
+    pub fn may_run(&self, node: NodeId, job: usize) -> bool {
+        let asks = &self.jobs[job].wish.asks;
+        let grounds = self.grounds.as_ref();
+        let forbidden = grounds.and_then(|grounds| grounds.forbid(node, asks));
+        forbidden.is_none() && self.has_room(node, job)
+    }
+
     /// Whether a node has room for a job beside the jobs that run there.
     fn has_room(&self, node: NodeId, job: usize) -> bool {
         let number = node.get() as usize;
@@ -340,6 +356,19 @@ impl Watch {
         let reruns = watched.wish.reruns;
         if earlier.count() > reruns as usize {
             let what = format!("job {job} begins again, more often than {reruns} times");
+            wrong.push((Invariant::NoRerun, what));
+        }
+        let has_ended = |it: &Attempt| it.number == attempt && it.ended.contains(&node);
+        if watched.cut_short.contains(&(node, epoch)) || watched.attempts.iter().any(has_ended) {
+            let what = format!("attempt {epoch:?} at job {job} begins again at the same node");
+            wrong.push((Invariant::OneExecution, what));
+        }
+        if let Some(done) = watched.done()
+            && done
+                .start
+                .is_some_and(|start| start > self.terms.calm.max(self.last_crash))
+        {
+            let what = format!("job {job} begins again, though it was done in the calm: {done:?}");
             wrong.push((Invariant::NoRerun, what));
         }
         let mut attempts = watched.attempts.iter();
@@ -435,7 +464,9 @@ impl Watch {
         let part = attempts.find_map(|it| Some((it.part_of(node, epoch)?, it)));
         let Some((part, it)) = part else { return };
         it.running.swap_remove(part);
-        if !broke {
+        if broke {
+            watched.cut_short.push((node, epoch));
+        } else {
             it.ended.push(node);
             it.end = Some(at);
         }
@@ -459,9 +490,15 @@ impl Watch {
         part: impl Fn(&Attempt) -> Option<usize>,
     ) -> bool {
         let mut ran = 0;
-        for attempt in &mut self.jobs[job].attempts {
+        let Watched {
+            attempts,
+            cut_short,
+            ..
+        } = &mut self.jobs[job];
+        for attempt in attempts {
             if let Some(part) = part(attempt) {
-                attempt.running.swap_remove(part);
+                let part = attempt.running.swap_remove(part);
+                cut_short.push((node, part.epoch));
                 ran += 1;
             }
         }
@@ -472,12 +509,14 @@ impl Watch {
     }
 
     /// The machine of a node goes down, and its jobs go on.
-    pub fn lost_its_machine(&mut self, node: NodeId) {
+    pub fn lost_its_machine(&mut self, at: Time, node: NodeId) {
+        self.last_crash = at;
         *grown(&mut self.crashes, node) += 1;
     }
 
     /// A node goes down; the jobs that ran there.
     pub fn crashed(&mut self, at: Time, node: NodeId) -> Vec<usize> {
+        self.last_crash = at;
         *grown(&mut self.crashes, node) += 1;
         let mut there = grown(&mut self.on, node).clone();
         there.dedup();
@@ -528,6 +567,9 @@ impl Watch {
         if let Some(before) = &watched.said {
             if (before.node, &before.news) == (node, &news) && before.crashes < crashes {
                 self.repeated += 1;
+                if let Some(said) = &mut self.jobs[job].said {
+                    said.crashes = crashes;
+                }
                 return Word::Repeated;
             }
             let what = format!(

@@ -218,7 +218,7 @@ pub(super) fn stale(
     ));
     if !unseen.is_empty() {
         session.note(&format!(
-            "gridweave: nobody can tell of {}: without a trace there is no quick run",
+            "gridweave: not looked at: {}; without a trace there is no quick run of it",
             unseen.join(", ")
         ));
     }

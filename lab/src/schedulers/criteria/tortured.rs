@@ -64,7 +64,7 @@ fn profile(node: NodeId) -> Profile {
 impl Subject for Node {
     const GOSSIP: &'static [&'static str] = &["Overlay", "Helper"];
 
-    const BUDGETS: &'static [Budget] = &[rules::COMMIT_BUDGET, &[("Look", 170), ("Seen", 170)]];
+    const BUDGETS: &'static [Budget] = &[rules::COMMIT_BUDGET, &[("Look", 200), ("Seen", 200)]];
 
     fn build(scenario: &Scenario) -> Build<Self> {
         let (config, bootstrap) = (rules(scenario), rules::bootstraps(scenario));

@@ -3,6 +3,7 @@
 //! Bugs that only waste time or messages break no other invariant.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use gridweave_core::id::{JobId, NodeId};
 use gridweave_core::job::News;
@@ -96,6 +97,9 @@ impl Host<'_> {
             return;
         }
         let probes = first..self.jobs.len();
+        if !self.scenario.has(Fault::Full) {
+            self.expect_results(probes.clone());
+        }
         for number in probes.clone() {
             let Hosted { job, starts, .. } = &self.jobs[number];
             let wanted = u64::from(nodes_of(job));
@@ -112,6 +116,24 @@ impl Host<'_> {
                 let what = format!("{count} messages {kind} for {jobs} jobs, more than {budget}");
                 self.object(Invariant::Thrift, None, what);
             }
+        }
+    }
+
+    /// Of the jobs for which enough nodes are up that may run them, at least one is done: others may lose the time that
+    /// they find to it.
+    fn expect_results(&mut self, probes: Range<usize>) {
+        let up: Vec<NodeId> = self.all().filter(|node| self.is_up(*node)).collect();
+        let can_run = |number: &usize| {
+            let may_run = |node: &&NodeId| self.host.watch.may_run(**node, *number);
+            up.iter().filter(may_run).count() >= nodes_of(&self.jobs[*number].job) as usize
+        };
+        let words = probes
+            .filter(can_run)
+            .map(|job| self.host.watch.last_word(job));
+        let words: Vec<_> = words.collect();
+        if !words.is_empty() && !words.contains(&Some(News::Finished)) {
+            let what = format!("of jobs that find an idle grid none is done: {words:?}");
+            self.object(Invariant::Thrift, None, what);
         }
     }
 

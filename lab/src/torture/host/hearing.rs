@@ -92,11 +92,11 @@ impl Host<'_> {
             News::Extended { attempt, until } => {
                 self.witness.count("job: extended");
                 let limit = until - self.scenario.clock(node);
-                self.host.extend(node, number, attempt, limit);
+                self.host.extend(at, node, number, attempt, limit);
             }
             News::Stopped { attempt } => {
                 self.witness.count("job: stopped");
-                self.host.watch.stopped(at, node, number, attempt);
+                self.host.stopped(at, node, number, attempt);
             }
             News::Expected { .. } => self.witness.count("job: expected"),
             News::Accepted(_) => {
@@ -173,9 +173,10 @@ impl Host<'_> {
     }
 
     fn begin(&mut self, at: Time, node: NodeId, number: usize, (attempt, until): (Epoch, Time)) {
-        // If the node went down while it told of the start, the job does not run.
-        if !self.is_up(node) {
-            return;
+        if self.host.grid.is_drained(node) {
+            let what = format!("job {number} begins there, though the node is drained");
+            let watch = &mut self.host.watch;
+            watch.object(Invariant::Drained, at, Some(node), what);
         }
         let hosted = &mut self.jobs[number];
         hosted.starts += 1;

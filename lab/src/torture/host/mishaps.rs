@@ -104,7 +104,7 @@ impl Host<'_> {
         let alone = !self.gone.contains(&node) && self.scenario.crashes_alone(node, at);
         if self.sites.contains_key(&node) {
             // The site goes on without its node.
-            self.host.watch.lost_its_machine(node);
+            self.host.watch.lost_its_machine(at, node);
         } else if alone {
             let survive = self.host.outlive(at, node, self.scenario.clock(node));
             self.witness
@@ -144,6 +144,11 @@ impl Host<'_> {
         if self.leaving.contains(&node) && !self.gone.contains(&node) {
             self.tell(node, Command::Leave);
         }
+        // What a node says while it comes up is heard first, also if it is made durable a little later.
+        let at = match self.scenario.request.group_commit {
+            true => at + Span::from_millis(1),
+            false => at,
+        };
         for number in 0..self.jobs.len() {
             let hosted = &self.jobs[number];
             if hosted.home != Some(node) || self.host.watch.last_word(number).is_some() {

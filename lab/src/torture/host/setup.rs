@@ -77,6 +77,7 @@ pub(super) fn watch<M: Subject>(scenario: &Scenario) -> (Watch, Facts) {
     let terms = Terms {
         grace,
         lingers: M::lingers(),
+        calm: scenario.calm,
         kept: Fault::all_keep(&scenario.faults),
     };
     let rooms = Rooms::Shared {

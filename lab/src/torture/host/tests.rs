@@ -39,6 +39,7 @@ fn a_job_that_still_runs_at_the_end_is_caught() {
         let terms = Terms {
             grace: None,
             lingers: Span::ZERO,
+            calm: Time::MAX,
             kept,
         };
         let mut watch = Watch::new(terms, Rooms::Whole);

@@ -6,9 +6,14 @@ const NODES: [NodeId; 2] = [NodeId::new(1), NodeId::new(2)];
 
 /// With a job of two nodes, submitted at the first of them.
 fn watch() -> Watch {
+    calm_from(Time::MAX)
+}
+
+fn calm_from(calm: Time) -> Watch {
     let terms = Terms {
         grace: Some(Span::from_secs(10)),
         lingers: Span::from_secs(5),
+        calm,
         kept: Invariant::ALL.into(),
     };
     let mut watch = Watch::new(terms, Rooms::Whole);
@@ -197,6 +202,7 @@ fn a_start_on_a_node_that_lacks_something_or_does_not_admit_the_job_is_a_breach(
         let terms = Terms {
             grace: None,
             lingers: Span::ZERO,
+            calm: Time::MAX,
             kept: Invariant::ALL.into(),
         };
         let stated = Stated::new(Attributes {
@@ -229,4 +235,102 @@ fn a_start_on_a_node_that_lacks_something_or_does_not_admit_the_job_is_a_breach(
             "{admission:?} {requirement:?} {scope:?}"
         );
     }
+}
+
+#[test]
+fn an_attempt_that_begins_again_at_a_node_is_caught() {
+    let ends: [fn(&mut Watch); 4] = [
+        |watch| drop(watch.crashed(second(2), NODES[0])),
+        |watch| assert!(watch.stopped(second(2), NODES[0], 0, Epoch::new(1))),
+        |watch| watch.ended(second(2), NODES[0], 0, Epoch::new(1), false),
+        |watch| watch.ended(second(2), NODES[0], 0, Epoch::new(1), true),
+    ];
+    for end in ends {
+        let mut watch = watch();
+        start(&mut watch, 1, NODES[0], 1);
+        end(&mut watch);
+        assert_eq!(broken(&watch), None);
+        start(&mut watch, 4, NODES[0], 1);
+        assert_eq!(broken(&watch), Some(Invariant::OneExecution));
+    }
+    // Its other node may begin later.
+    let mut watch = watch();
+    start(&mut watch, 1, NODES[0], 1);
+    watch.stopped(second(2), NODES[0], 0, Epoch::new(1));
+    start(&mut watch, 3, NODES[1], 1);
+    assert_eq!(broken(&watch), None);
+}
+
+#[test]
+fn a_job_that_was_done_in_the_calm_and_begins_again_is_caught() {
+    for (calm, crash, caught) in [
+        (0, None, Some(Invariant::NoRerun)),
+        (9, None, None),
+        (0, Some(2), None),
+    ] {
+        let mut watch = calm_from(second(calm));
+        for node in NODES {
+            start(&mut watch, 1, node, 1);
+            watch.ended(second(2), node, 0, Epoch::new(1), false);
+        }
+        if let Some(at) = crash {
+            watch.crashed(second(at), NODES[1]);
+        }
+        start(&mut watch, 3, NODES[0], 2);
+        assert_eq!(broken(&watch), caught, "{calm} {crash:?}");
+    }
+}
+
+#[test]
+fn a_last_word_is_said_again_only_once_for_each_crash() {
+    let mut watch = watch();
+    watch.unwanted(0);
+    let say = |watch: &mut Watch| watch.said(second(1), NODES[0], 0, News::Cancelled);
+    assert_eq!(say(&mut watch), Word::First);
+    watch.crashed(second(2), NODES[0]);
+    assert_eq!(say(&mut watch), Word::Repeated);
+    assert_eq!(say(&mut watch), Word::Wrong);
+}
+
+#[test]
+fn what_runs_longer_than_its_host_was_told_is_caught() {
+    let begun = |act: fn(&mut Host<'_, Simulation<Liar>>)| {
+        let mut grid = liars(Lie::Honest, 3);
+        let mut host = Host::new(&mut grid, watch());
+        let until = (Epoch::new(1), second(5));
+        assert!(host.begin(
+            second(1),
+            NODES[0],
+            0,
+            until,
+            (Span::from_secs(10), Outcome::Done)
+        ));
+        act(&mut host);
+        broken(&host.watch)
+    };
+    let caught = Some(Invariant::Leased);
+    assert_eq!(begun(|host| assert!(host.end_next())), caught);
+    assert_eq!(
+        begun(|host| host.extend(second(6), NODES[0], 0, Epoch::new(1), second(9))),
+        caught
+    );
+    assert_eq!(
+        begun(|host| assert!(host.stopped(second(6), NODES[0], 0, Epoch::new(1)))),
+        caught
+    );
+    assert_eq!(
+        begun(|host| assert!(host.stopped(second(5), NODES[0], 0, Epoch::new(1)))),
+        None
+    );
+    let extended = begun(|host| {
+        host.extend(second(5), NODES[0], 0, Epoch::new(1), second(11));
+        assert!(host.end_next());
+    });
+    assert_eq!(extended, None);
+    // While its machine is down, its host ends it.
+    let alone = begun(|host| {
+        host.outlive(second(2), NODES[0], Span::ZERO);
+        assert!(host.end_next());
+    });
+    assert_eq!(alone, None);
 }
