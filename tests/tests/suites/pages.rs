@@ -141,6 +141,36 @@ fn pages_are_as_short_as_they_are_meant_to_be() {
 }
 
 #[test]
+fn the_readme_counts_the_verdicts_of_the_pages() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("it is there");
+    for paper in 1..=4 {
+        let page = root().join(format!("docs/results/p{paper}.md"));
+        let page = fs::read_to_string(page).expect("it is there");
+        let (_, listed) = page.split_once("## Verdicts").expect("the table");
+        let (listed, _) = listed.split_once("<!-- part ").expect("its end");
+        let verdicts = listed.lines().filter(|line| line.starts_with("| "));
+        let verdicts = verdicts.filter_map(|line| line.split(" | ").nth(2)).skip(1);
+        let verdicts: Vec<&str> = verdicts.map(|cell| cell.trim_end_matches(" |")).collect();
+        let counted = |wanted: fn(&str) -> bool| verdicts.iter().filter(|it| wanted(it)).count();
+        let kinds: [fn(&str) -> bool; 7] = [
+            |it| it.starts_with("agrees"),
+            |it| it.starts_with("direction only"),
+            |it| it.starts_with("differs"),
+            |it| it.starts_with("not measured"),
+            |it| it.starts_with("nothing published"),
+            |it| it.starts_with("quick run"),
+            |it| it.ends_with("stale"),
+        ];
+        let row = kinds.map(|wanted| counted(wanted).to_string()).join(" | ");
+        let row = format!("| P{paper} | {row} |");
+        assert!(
+            readme.contains(&row),
+            "{row}: record verdicts anew (.ci/verdicts)"
+        );
+    }
+}
+
+#[test]
 fn the_waits_in_the_readme_are_those_that_the_gate_compares() {
     let ratchet = fs::read_to_string(root().join(".ci/ratchet")).expect("it is there");
     let waits: BTreeMap<&str, &str> = ratchet
