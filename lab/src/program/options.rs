@@ -247,6 +247,9 @@ pub(super) struct Reproduction {
     /// Also write the page of each paper into this folder: p1.md and so on
     #[arg(long, value_name = "DIR", conflicts_with_all = ["page", "stale"])]
     pub(super) pages: Option<PathBuf>,
+    /// Make only the seeds that the parts of the page lack, and add them, if the others were made by the same code
+    #[arg(long, requires = "page")]
+    pub(super) add: bool,
     /// Make nothing, but list and mark the parts of the pages in this folder whose code has changed since
     #[arg(long, value_name = "DIR")]
     pub(super) stale: Option<PathBuf>,
@@ -281,6 +284,7 @@ impl Reproduction {
             out: None,
             page: None,
             pages: None,
+            add: false,
             stale: None,
             records: None,
             into: Vec::new(),

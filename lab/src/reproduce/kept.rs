@@ -32,9 +32,6 @@ pub(crate) struct Kept {
     figures: PathBuf,
 }
 
-/// Names the code that decides runs, without what plans and shows them (`build.rs`); empty if that cannot be told.
-const SOURCES: &str = env!("GRIDWEAVE_SOURCES");
-
 /// What is kept of a run: all but the nodes of each job, and pictures.
 #[derive(Serialize, Deserialize)]
 struct Record {
@@ -56,14 +53,17 @@ struct Record {
 }
 
 impl Kept {
+    /// Names the code that decides runs, without what plans and shows them (`build.rs`); empty if that cannot be told.
+    pub(crate) const CODE: &str = env!("GRIDWEAVE_SOURCES");
+
     /// What is kept in `folder`, which is made when the first run is. The build is known by the file with its program.
     pub(crate) fn open(folder: &Path, program: &Path) -> io::Result<Self> {
         let mut history = History::new();
         history.bytes(&fs::read(program)?);
         let figures = folder.join(history.digest());
-        let runs = match SOURCES.is_empty() {
+        let runs = match Self::CODE.is_empty() {
             true => figures.clone(),
-            false => folder.join(SOURCES),
+            false => folder.join(Self::CODE),
         };
         Ok(Self { runs, figures })
     }

@@ -17,6 +17,7 @@ pub(crate) mod p4;
 pub(crate) mod page;
 pub(crate) mod record;
 mod report;
+pub(crate) mod seeds;
 pub(crate) mod statistics;
 mod verdict;
 
@@ -36,6 +37,7 @@ use crate::run::{Placement, Run};
 use crate::workload::Submission;
 use gridweave_sim::engine::KindTraffic;
 use gridweave_sim::monitor::Monitor;
+use seeds::BySeed;
 
 /// How large the simulations are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -458,14 +460,41 @@ pub(crate) fn is_failure(outcome: Outcome) -> bool {
 pub(crate) struct Sample<'a> {
     /// The run's name.
     pub name: &'a str,
-    /// The results under each seed; there is at least one.
-    pub runs: &'a [Finished],
+    runs: &'a [Finished],
+    by_seed: &'a BySeed,
 }
 
-impl Sample<'_> {
+impl<'a> Sample<'a> {
+    /// A run with its results under each seed of now, at least one.
+    pub(crate) const fn new(name: &'a str, runs: &'a [Finished], by_seed: &'a BySeed) -> Self {
+        Self {
+            name,
+            runs,
+            by_seed,
+        }
+    }
+
+    /// A figure under each seed, where it has one.
+    fn figures(&self, figure: &dyn Fn(&Finished) -> Option<f64>) -> Vec<Option<f64>> {
+        self.by_seed.ask(self.name, self.runs.iter().map(figure))
+    }
+
+    /// A figure under each seed that compares this run with another one.
+    fn pairs(
+        &self,
+        other: &Self,
+        figure: &dyn Fn(&Finished, &Finished) -> Option<f64>,
+    ) -> Vec<Option<f64>> {
+        let pairs = self.runs.iter().zip(other.runs);
+        let figures = pairs.map(|(one, other)| figure(one, other));
+        let names = format!("{} / {}", self.name, other.name);
+        self.by_seed.ask(&names, figures)
+    }
+
     /// The mean of a figure over the seeds.
     pub(crate) fn estimate(&self, figure: &dyn Fn(&Finished) -> f64) -> Estimate {
-        let figures: Vec<f64> = self.runs.iter().map(figure).collect();
+        let figures = self.figures(&|run| Some(figure(run)));
+        let figures: Vec<f64> = figures.into_iter().flatten().collect();
         Estimate::of(&figures)
     }
 
@@ -476,23 +505,34 @@ impl Sample<'_> {
 
     /// The mean of a figure over the seeds that have it.
     fn mean_of_some(&self, digits: usize, figure: &dyn Fn(&Finished) -> Option<f64>) -> Cell {
-        Cell::mean(digits, self.runs.iter().filter_map(figure))
+        Cell::mean(digits, self.figures(figure).into_iter().flatten())
     }
 
     /// The mean of a figure that compares this run with another one under the same seed.
     fn against(
         &self,
-        other: &Sample<'_>,
+        other: &Self,
         digits: usize,
         figure: &dyn Fn(&Finished, &Finished) -> Option<f64>,
     ) -> Cell {
-        let pairs = self.runs.iter().zip(other.runs);
-        Cell::mean(digits, pairs.filter_map(|(one, other)| figure(one, other)))
+        let figures = self.pairs(other, figure).into_iter();
+        Cell::mean(digits, figures.flatten())
+    }
+
+    /// A run, for what is the same under all seeds.
+    fn any(&self) -> &'a Finished {
+        &self.runs[0]
     }
 
     /// The run under the first seed, for charts that show a single run.
-    pub(crate) fn first(&self) -> &Finished {
-        &self.runs[0]
+    fn first(&self) -> &'a Finished {
+        &self.all()[0]
+    }
+
+    /// All runs, for what is no figure. Seeds cannot be added to a report of them.
+    fn all(&self) -> &'a [Finished] {
+        self.by_seed.note_need_of_runs();
+        self.runs
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Origin {
     pub command: String,
     /// The commit of the code.
     pub commit: String,
+    /// The digest of what decides runs in it; empty if that cannot be told.
+    pub code: String,
     /// The seeds.
     pub seeds: Vec<u64>,
     /// Whether it is a quick run, which is too small to compare with the paper.
@@ -59,10 +61,16 @@ impl Section {
             [first, .., last] => format!("seeds {first} to {last}"),
             [] => "no seeds".into(),
         };
+        let code = origin
+            .code
+            .get(..12)
+            .map(|code| format!(" (code `{code}`)"));
         let _ = writeln!(
             body,
-            "`{}` at commit `{}`, {seeds}.\n",
-            origin.command, origin.commit
+            "`{}` at commit `{}`{}, {seeds}.\n",
+            origin.command,
+            origin.commit,
+            code.unwrap_or_default()
         );
         if origin.quick {
             let _ = writeln!(
@@ -429,6 +437,7 @@ mod tests {
         let origin = Origin {
             command: "gridweave reproduce p1".into(),
             commit: "abc1234".into(),
+            code: "0123456789abcdef".into(),
             seeds: vec![0, 1, 2],
             quick: false,
         };

@@ -262,6 +262,42 @@ fn a_page_has_verdicts_and_is_the_same_the_second_time() {
 }
 
 #[test]
+fn a_page_to_which_seeds_are_added_is_that_of_all_seeds_at_once() {
+    let desk = Desk::new();
+    for folder in ["all", "some"] {
+        desk.make_folder(folder);
+    }
+    let make = |more: &str| reproduce(&format!("--only table1 {more}"));
+    desk.good(&make("--runs 3 --page all/p1.md"));
+    desk.good(&make("--runs 2 --page some/p1.md"));
+    let two = desk.read("some/p1.md");
+    assert!(two.contains("seeds 0 to 1"), "{two}");
+    let figures = desk.read("some/p1/table1-by-seed.csv");
+    for (seeds, advice) in [
+        ("--seed 2 --runs 3", "give --seed 0"),
+        ("--runs 2", "more than --runs 2"),
+    ] {
+        let error = desk.bad(&make(&format!("{seeds} --page some/p1.md --add")));
+        assert!(error.contains(advice), "{error}");
+    }
+    let other = figures.replacen("code ", "code 0", 1);
+    desk.write("some/p1/table1-by-seed.csv", other.as_bytes());
+    let error = desk.bad(&make("--runs 3 --page some/p1.md --add"));
+    assert!(error.contains("other code"), "{error}");
+    assert_eq!(desk.read("some/p1.md"), two);
+    desk.write("some/p1/table1-by-seed.csv", figures.as_bytes());
+    desk.good(&make("--runs 3 --page some/p1.md --add"));
+    for file in ["p1.md", "p1/table1-by-seed.csv"] {
+        let read = |folder: &str| desk.read(&format!("{folder}/{file}"));
+        assert_eq!(read("all"), read("some"));
+    }
+    // A part that shows a single run has no figures to add to.
+    desk.good(&reproduce("--only fig5 --page some/p1.md"));
+    let error = desk.bad(&reproduce("--only fig5 --runs 2 --page some/p1.md --add"));
+    assert!(error.contains("is not there"), "{error}");
+}
+
+#[test]
 fn a_page_whose_code_has_changed_is_marked_as_stale() {
     let desk = Desk::new();
     desk.good("reproduce p1 --quick --only fig5 --page p1.md");

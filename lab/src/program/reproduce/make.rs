@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::experiment::{InputError, Prepared, jobs_of, prepare};
 use crate::reproduce::kept::{Kept, Study};
 use crate::reproduce::page;
+use crate::reproduce::seeds::BySeed;
 use crate::reproduce::{Finished, Measured, Options, Planned, Report, Reproducible, Sample};
 
 /// A part of a paper with its results.
@@ -20,6 +21,8 @@ pub(super) struct Shown {
     /// The names of its runs.
     pub(super) runs: Vec<String>,
     pub(super) report: Report,
+    /// The figures of its runs under each seed.
+    pub(super) by_seed: BySeed,
     /// The digest of its runs, measurements and tables.
     pub(super) digest: String,
 }
@@ -121,24 +124,26 @@ impl<'a> Plan<'a> {
         }))
     }
 
-    /// The parts with their results.
-    pub(super) fn shown(&self, made: &Made) -> Vec<Shown> {
-        let samples = made.samples();
+    /// The parts with their results, behind their figures under earlier seeds.
+    pub(super) fn shown(&self, made: &Made, mut earlier: BTreeMap<String, BySeed>) -> Vec<Shown> {
+        let made_runs = made.by_name();
         let parts = self.parts.iter().zip(&self.plans).zip(&made.studies);
         let shown = parts.map(|((part, plan), measured)| {
-            let own: Vec<Sample<'_>> = plan
-                .iter()
-                .map(|planned| samples[planned.name.as_str()])
-                .collect();
             let (name, title) = self.paper.parts()[*part];
+            let by_seed = earlier.remove(name).unwrap_or_default();
+            let names = || plan.iter().map(|planned| planned.name.as_str());
+            let own: Vec<Sample<'_>> = names()
+                .map(|name| Sample::new(name, made_runs[name], &by_seed))
+                .collect();
             let report = self.paper.report(*part, &own, measured);
-            let runs: Vec<&Finished> = own.iter().flat_map(|sample| sample.runs).collect();
+            let runs: Vec<&Finished> = names().flat_map(|name| made_runs[name]).collect();
             Shown {
                 name,
                 title,
-                runs: plan.iter().map(|planned| planned.name.clone()).collect(),
+                runs: names().map(str::to_owned).collect(),
                 digest: page::digest(&runs, measured, &report),
                 report,
+                by_seed,
             }
         });
         shown.collect()
@@ -202,20 +207,17 @@ impl<'a> Plan<'a> {
 }
 
 impl Made {
-    fn samples(&self) -> BTreeMap<&str, Sample<'_>> {
+    /// The runs of each name under all seeds.
+    fn by_name(&self) -> BTreeMap<&str, &[Finished]> {
         let runs = self.finished.chunks(self.seeds);
-        let samples = self.names.iter().zip(runs).map(|(name, runs)| {
-            let name = name.as_str();
-            (name, Sample { name, runs })
-        });
-        samples.collect()
+        let names = self.names.iter().map(String::as_str);
+        names.zip(runs).collect()
     }
 
     /// All runs by name.
     pub(super) fn runs(&self) -> Vec<(&str, &Finished)> {
-        let samples = self.samples().into_iter();
-        samples
-            .flat_map(|(name, sample)| sample.runs.iter().map(move |run| (name, run)))
+        let all = self.by_name().into_iter();
+        all.flat_map(|(name, runs)| runs.iter().map(move |run| (name, run)))
             .collect()
     }
 }

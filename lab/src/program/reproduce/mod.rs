@@ -4,6 +4,7 @@ mod files;
 mod make;
 mod pages;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::bail;
@@ -176,9 +177,18 @@ fn made(
     paper: &dyn Reproducible,
 ) -> anyhow::Result<Ending> {
     let plan = Plan::new(paper, &choice.only)?;
-    let tasks = plan.tasks(choice)?;
-    let out = out(paper.key(), choice)?;
     let page = pages::file(paper.key(), choice)?;
+    let (there, earlier) = match &page {
+        Some(page) if choice.add => pages::earlier(choice, page, &plan.names())?,
+        _ => (0, BTreeMap::new()),
+    };
+    let missing = &Reproduction {
+        seed: choice.seed + u64::from(there),
+        runs: choice.runs - there,
+        ..choice.clone()
+    };
+    let tasks = plan.tasks(missing)?;
+    let out = out(paper.key(), choice)?;
     let commit = page.as_deref().map(pages::commit).unwrap_or_default();
     let draft = session.draft(&out)?;
     let kept = kept(session, choice)?;
@@ -189,10 +199,10 @@ fn made(
         ));
         Ok(Ending::Interrupted)
     };
-    let Some(made) = plan.make(session, choice, options, &kept, tasks)? else {
+    let Some(made) = plan.make(session, missing, options, &kept, tasks)? else {
         return interrupted();
     };
-    let shown = plan.shown(&made);
+    let shown = plan.shown(&made, earlier);
     if let Some(page) = &page
         && !pages::write(session, choice, paper, &shown, (page, &commit), &kept)?
     {

@@ -19,6 +19,7 @@ use crate::reproduce::Reproducible;
 use crate::reproduce::kept::Kept;
 use crate::reproduce::page::{self, Origin, Page, Section};
 use crate::reproduce::record::{self, Record};
+use crate::reproduce::seeds::BySeed;
 use crate::results::DraftFile;
 
 /// The page that a paper is written to, if one was asked for; refuses a file that is no page of results.
@@ -69,6 +70,55 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     draft.publish()
 }
 
+/// A page as it is, empty if there is none.
+fn old(file: &Path, key: &str) -> anyhow::Result<Page> {
+    match file.exists() {
+        true => read(file, key),
+        false => Ok(Page::default()),
+    }
+}
+
+/// The file with the figures of a part under each seed, in the folder beside its page.
+fn figures_file(part: &str) -> String {
+    format!("{part}-by-seed.csv")
+}
+
+/// How many of the chosen seeds these parts of a page have, the first ones, with their figures.
+pub(super) fn earlier(
+    choice: &Reproduction,
+    file: &Path,
+    parts: &[&str],
+) -> anyhow::Result<(u32, BTreeMap<String, BySeed>)> {
+    let mut all = BTreeMap::new();
+    let mut known = None;
+    for part in parts {
+        let file = file.with_extension("").join(figures_file(part));
+        let refused = |why: &str| anyhow::anyhow!("--add: {} {why}", file.display());
+        let text = fs::read_to_string(&file);
+        let text = text.map_err(|_| {
+            refused("is not there; make all seeds of this part at once, without --add")
+        })?;
+        let (first, count, figures) = BySeed::parse(&text, Kept::CODE).map_err(refused)?;
+        if first != choice.seed {
+            return Err(refused(&format!(
+                "begins with seed {first}; give --seed {first}"
+            )));
+        }
+        if count >= choice.runs {
+            return Err(refused(&format!(
+                "has {count} seeds; give more than --runs {count}"
+            )));
+        }
+        if *known.get_or_insert(count) != count {
+            return Err(refused(
+                "has fewer or more seeds than another part; name fewer with --only",
+            ));
+        }
+        all.insert((*part).to_owned(), figures);
+    }
+    Ok((known.unwrap_or(0), all))
+}
+
 /// Writes what was made into a page: the sections of these parts are new, all others stay. Whether it was written: it is
 /// not after a Ctrl-C.
 pub(super) fn write(
@@ -104,6 +154,7 @@ pub(super) fn write(
         let origin = Origin {
             command: command(key, &only),
             commit: commit.clone(),
+            code: Kept::CODE.into(),
             seeds: seeds(choice).collect(),
             quick: choice.quick,
         };
@@ -111,16 +162,40 @@ pub(super) fn write(
         let title = (part.name, part.title);
         Section::new(title, digest.into(), &part.report, &origin, &charts)
     });
-    let mut page = match file.exists() {
-        true => read(file, key)?,
-        false => Page::default(),
+    let mut page = old(file, key)?;
+    let changed = |old: &&Section| {
+        let now = digests.get(old.part.as_str());
+        now.is_some_and(|now| *now != old.digest)
     };
+    if choice.add
+        && let Some(old) = page.sections.iter().find(changed)
+    {
+        bail!(
+            "--add: the tables of {} are made otherwise now; make all its seeds again without --add",
+            old.part
+        );
+    }
     let order: Vec<&str> = paper.parts().iter().map(|(name, _)| *name).collect();
     page.update(sections.collect(), &order);
     let folder = file.with_extension("");
-    for (name, svg) in page::charts(shown.iter().map(|part| &part.report)) {
+    let charts = page::charts(shown.iter().map(|part| &part.report));
+    let mut beside: BTreeMap<String, String> = charts.collect();
+    let mut without = Vec::new();
+    for part in shown {
+        let name = figures_file(part.name);
+        match part.by_seed.text(choice.seed, Kept::CODE) {
+            Ok(Some(text)) => drop(beside.insert(name, text)),
+            Ok(None) => without.push(name),
+            Err(problem) => bail!("--add: {name} {problem}"),
+        }
+    }
+    for name in without {
+        // If there is one, it is of other seeds.
+        let _ = fs::remove_file(folder.join(name));
+    }
+    for (name, text) in beside {
         fs::create_dir_all(&folder)?;
-        replace(&folder.join(name), &svg)?;
+        replace(&folder.join(name), &text)?;
     }
     replace(file, &page.text(key, paper.title(), paper.about()))?;
     Ok(true)
@@ -146,7 +221,7 @@ fn quick_digests(
         let plan = Plan::new(paper, &names)?;
         let tasks = plan.tasks(&quick)?;
         let made = plan.make(session, &quick, &options, kept, tasks)?;
-        let shown = made.map(|made| plan.shown(&made));
+        let shown = made.map(|made| plan.shown(&made, BTreeMap::new()));
         Ok(shown.map(|shown| {
             let digests = shown.into_iter().map(|part| (part.name, part.digest));
             digests.collect()

@@ -108,16 +108,17 @@ impl Day {
 
     /// The same, with the work that is submitted on it under each seed.
     pub(super) fn title_with_load(&self, sample: &Sample<'_>) -> String {
-        let room = sample.first().prepared.grid.len() as f64 * self.length.as_micros() as f64;
+        let room = sample.any().prepared.grid.len() as f64 * self.length.as_micros() as f64;
         let load = |run: &Finished| {
             let jobs = &run.prepared.workload.jobs;
             let on_it = jobs
                 .iter()
                 .filter(|job| self.begin() <= job.at && job.at < self.end());
             let work = on_it.map(|job| f64::from(job.processors) * job.run_time.as_micros() as f64);
-            100.0 * work.sum::<f64>() / room
+            Some(100.0 * work.sum::<f64>() / room)
         };
-        let loads: Vec<f64> = sample.runs.iter().map(load).collect();
+        let loads = sample.figures(&load).into_iter().flatten();
+        let loads: Vec<f64> = loads.collect();
         let least = loads.iter().copied().fold(f64::INFINITY, f64::min);
         let most = loads.iter().copied().fold(0.0, f64::max);
         match loads.len() {

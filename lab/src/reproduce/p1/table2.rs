@@ -217,7 +217,7 @@ fn reached(samples: &[Sample<'_>]) -> Table {
     };
     for (Published(degree, ..), pair) in PUBLISHED.iter().zip(samples.chunks_exact(2)) {
         let pushing = pair[0];
-        let limits: Vec<Limits> = pushing.runs.iter().map(limits).collect();
+        let limits: Vec<Limits> = pushing.all().iter().map(limits).collect();
         let limit =
             |figure: fn(&Limits) -> Option<f64>| Cell::mean(0, limits.iter().filter_map(figure));
         let published = match degree {

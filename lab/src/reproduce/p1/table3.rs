@@ -41,8 +41,10 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
     for ((trace, dynamic, still), samples) in PUBLISHED.into_iter().zip(samples.chunks_exact(3)) {
         let (moving, pushing, pulling) = (samples[0], samples[1], samples[2]);
         let wait = |sample: Sample<'_>| sample.mean(0, &Finished::mean_wait);
-        let mut pairs = pushing.runs.iter().zip(pulling.runs);
-        let alike = pairs.all(|(one, other)| one.run.outcomes == other.run.outcomes);
+        let alike = pushing.pairs(&pulling, &|one, other| {
+            Some(f64::from(one.run.outcomes == other.run.outcomes))
+        });
+        let alike = alike.iter().all(|alike| *alike == Some(1.0));
         let difference = moving.against(&pushing, 1, &|moving, still| {
             let (moving, still) = (moving.mean_wait(), still.mean_wait());
             (still > 0.0).then(|| 100.0 * (moving / still - 1.0))

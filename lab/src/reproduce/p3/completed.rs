@@ -60,7 +60,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
             by(1.0),
             sample.mean(0, &Finished::completed),
         ]);
-        let all: Vec<Vec<f64>> = sample.runs.iter().map(ends).collect();
+        let all: Vec<Vec<f64>> = sample.all().iter().map(ends).collect();
         for step in 0..=250_u32 {
             let hour = f64::from(step) / 6.0;
             let done = all.iter().flatten().filter(|end| **end <= hour).count();

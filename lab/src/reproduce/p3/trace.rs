@@ -180,7 +180,7 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
         "all jobs of the trace",
         "run times | scheduler | completed | failed or rejected | wait s | p95 wait s | p99 wait s | longest wait s | slowdown | messages for each job | wait / central",
     );
-    let run = sample.first();
+    let run = sample.any();
     let note = format!(
         "{}: {} jobs; {} processors in {SITES} sites, in proportion to the most processors that the jobs of each site would use at once; jobs are submitted to sites drawn by chance",
         run.prepared.workload.name,

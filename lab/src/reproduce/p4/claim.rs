@@ -48,20 +48,18 @@ fn report(setup: &Setup, samples: &[Sample<'_>]) -> Report {
 
 /// The part of all pairs of a row and a seed under which LIQ-PULL keeps up, in percent, among those with a steady CENT.
 fn kept_up(samples: &[Sample<'_>]) -> Cell {
-    let pairs = samples.chunks_exact(SCHEMES.len()).flat_map(|row| {
-        let both = row[0].runs.iter().zip(row[1].runs);
-        both.filter(|(_, cent)| is_steady(halves(cent)))
+    let keeps_up = samples.chunks_exact(SCHEMES.len()).flat_map(|row| {
+        row[0].pairs(&row[1], &|ours, cent| {
+            is_steady(halves(cent)).then(|| {
+                let (ours, cent) = (steady_wait(ours), steady_wait(cent));
+                f64::from(ours <= (KEEPS_UP * cent).max(cent + LATER))
+            })
+        })
     });
-    let keeps_up = pairs.map(|(ours, cent)| {
-        let (ours, cent) = (steady_wait(ours), steady_wait(cent));
-        ours <= (KEEPS_UP * cent).max(cent + LATER)
-    });
-    let (all, kept) = keeps_up.fold((0_u32, 0_u32), |(all, kept), keeps_up| {
-        (all + 1, kept + u32::from(keeps_up))
-    });
-    match all {
+    let keeps_up: Vec<f64> = keeps_up.flatten().collect();
+    match keeps_up.len() {
         0 => Cell::Empty,
-        _ => Cell::exact(percent(f64::from(kept), f64::from(all)), 0),
+        all => Cell::exact(percent(keeps_up.iter().sum(), all as f64), 0),
     }
 }
 

@@ -266,12 +266,13 @@ fn offered(run: &Finished) -> Option<f64> {
 /// all seeds, and how many seeds are steady by themselves.
 fn steadiness(cent: &Sample<'_>) -> [Cell; 5] {
     let mean = |half: usize| cent.estimate(&|run| halves(run)[half]).mean;
-    let seeds = cent.runs.iter().filter(|run| is_steady(halves(run)));
     let verdict = match is_steady([mean(0), mean(1)]) {
         true => "yes",
         false => "NO",
     };
-    let verdict = format!("{verdict}, {} of {}", seeds.count(), cent.runs.len());
+    let seeds = cent.figures(&|run| Some(f64::from(is_steady(halves(run)))));
+    let steady: f64 = seeds.iter().flatten().sum();
+    let verdict = format!("{verdict}, {steady} of {}", seeds.len());
     [
         cent.mean_of_some(2, &offered),
         cent.mean(2, &|run| run.summary.utilization.effective),
