@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What decides a run, and how it is kept: all but what plans runs, and shows them.
+/// What decides a run, and how it is kept: all but what plans runs, shows them, or tortures.
 const DECIDES: [&str; 6] = [
     "../Cargo.lock",
     "../core/src",
@@ -12,7 +12,13 @@ const DECIDES: [&str; 6] = [
     "src/reproduce/kept.rs",
     "data",
 ];
-const SHOWS: [&str; 4] = ["src/reproduce", "src/report", "src/program", "src/main.rs"];
+const SHOWS: [&str; 5] = [
+    "src/reproduce",
+    "src/report",
+    "src/program",
+    "src/torture",
+    "src/main.rs",
+];
 
 fn main() {
     // A crate from a registry has no workspace around it. Then the program itself names the code.

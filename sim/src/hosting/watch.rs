@@ -173,8 +173,8 @@ pub struct Watch {
     on: Vec<Vec<usize>>,
     /// How often each node went down.
     crashes: Vec<u32>,
-    /// When a node went down last.
-    last_crash: Time,
+    /// When something last went wrong by which the end of a job may not have become known.
+    last_mishap: Time,
     gone: BTreeSet<NodeId>,
     running: u64,
     breaches: Vec<Breach>,
@@ -203,7 +203,7 @@ impl Watch {
             jobs: Vec::new(),
             on: Vec::new(),
             crashes: Vec::new(),
-            last_crash: Time::ZERO,
+            last_mishap: Time::ZERO,
             gone: BTreeSet::new(),
             running: 0,
             breaches: Vec::new(),
@@ -366,7 +366,7 @@ impl Watch {
         if let Some(done) = watched.done()
             && done
                 .start
-                .is_some_and(|start| start > self.terms.calm.max(self.last_crash))
+                .is_some_and(|start| start > self.terms.calm.max(self.last_mishap))
         {
             let what = format!("job {job} begins again, though it was done in the calm: {done:?}");
             wrong.push((Invariant::NoRerun, what));
@@ -510,13 +510,13 @@ impl Watch {
 
     /// The machine of a node goes down, and its jobs go on.
     pub fn lost_its_machine(&mut self, at: Time, node: NodeId) {
-        self.last_crash = at;
+        self.last_mishap = at;
         *grown(&mut self.crashes, node) += 1;
     }
 
     /// A node goes down; the jobs that ran there.
     pub fn crashed(&mut self, at: Time, node: NodeId) -> Vec<usize> {
-        self.last_crash = at;
+        self.last_mishap = at;
         *grown(&mut self.crashes, node) += 1;
         let mut there = grown(&mut self.on, node).clone();
         there.dedup();
@@ -526,6 +526,11 @@ impl Watch {
             ran
         });
         there
+    }
+
+    /// A job begins where no machine can tell of its end.
+    pub fn begins_untold(&mut self, at: Time) {
+        self.last_mishap = at;
     }
 
     /// How often a node went down.

@@ -35,6 +35,9 @@ impl Host<'_> {
                         self.witness.count("job: started");
                         self.witness.count(Fault::Foreign.name());
                         self.host.watch.started(now, node, number, attempt);
+                        if life.is_none() {
+                            self.host.watch.begins_untold(now);
+                        }
                     }
                 }
                 Act::End((job, attempt), outcome) => {

@@ -279,6 +279,15 @@ fn a_job_that_was_done_in_the_calm_and_begins_again_is_caught() {
         start(&mut watch, 3, NODES[0], 2);
         assert_eq!(broken(&watch), caught, "{calm} {crash:?}");
     }
+    // Nor if its machine was down all the time.
+    let mut watch = calm_from(Time::ZERO);
+    for node in NODES {
+        start(&mut watch, 1, node, 1);
+        watch.begins_untold(second(1));
+        watch.ended(second(2), node, 0, Epoch::new(1), false);
+    }
+    start(&mut watch, 3, NODES[0], 2);
+    assert_eq!(broken(&watch), None);
 }
 
 #[test]
