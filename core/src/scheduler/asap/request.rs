@@ -11,14 +11,14 @@ use super::search::{Candidates, Question};
 use super::{Asap, Bootstrap, Config};
 use crate::admission::{Needs, Tally, Unsuited};
 use crate::commit::coordinator::Setback;
-use crate::commit::{Candidate, Policy};
+use crate::commit::{Candidate, Policy, Refused};
 use crate::id::{JobId, NodeId};
 use crate::job::{Demand, Job, News, Notice, Refusal};
 use crate::machine::{Context, Event};
 use crate::overlay::view::Links;
 use crate::rng::Choose;
 use crate::scheduler::desk::{self, Stage};
-use crate::scheduler::phase::about;
+use crate::scheduler::phase::{about, random_part};
 use crate::time::{Interval, Time};
 use crate::trace::Trace;
 
@@ -48,7 +48,7 @@ type Unwilling = heapless::Vec<NodeId, MOST_UNWILLING>;
 enum Phase {
     /// Waits for the overlay, because this node has no neighbours yet.
     Resting { until: Time },
-    /// Cannot start at once, and waits for nodes to become free; then neighbours search again.
+    /// Waits for nodes to become free, or for others that search; then neighbours search again.
     Waiting { until: Time },
     /// Neighbours search, or this node itself: if it has none, or for a better placement.
     Searching {
@@ -81,6 +81,12 @@ const MOST_OFFERS: usize = 8;
 
 /// The most nodes that a job avoids at a time.
 pub(super) const MOST_UNWILLING: usize = 8;
+
+/// How many searches of a job other jobs may make vain before it pauses: once is chance.
+const AT_ONCE: u32 = 1;
+
+/// How often the longest pause before a search is doubled, at most.
+const MOST_DOUBLED: u32 = 4;
 
 /// The most spares of a job.
 const SPARES: usize = 8;
@@ -183,7 +189,7 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
                 if let Some(request) = self.request(job, cx.now()) {
                     request.note(setback);
                 }
-                self.search_place(job, left, cx);
+                self.search_place(job, left, setback, cx);
             }
             desk::Notice::Placed { job, .. } => self.improve_later(job, cx),
             desk::Notice::Kept { job, setback } => {
@@ -198,8 +204,27 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
         }
     }
 
+    /// Other jobs were faster again to take the nodes that were found. Jobs that come together would take them from each
+    /// other in each search, so each first waits for a random time, a longer one from search to search (PROTOCOLS D11).
+    fn pause(&mut self, job: JobId, cx: &mut dyn Context<Self>) {
+        let (now, timeout) = (cx.now(), self.config.timeout);
+        let Some(request) = self.request(job, now) else {
+            return;
+        };
+        let longest = timeout.times(1 << request.round.min(MOST_DOUBLED));
+        request.phase = Phase::Waiting {
+            until: now + random_part(longest, cx.rng()),
+        };
+    }
+
     /// Searches a placement for a job, or waits for the overlay first.
-    fn search_place(&mut self, job: JobId, left: u8, cx: &mut dyn Context<Self>) {
+    fn search_place(
+        &mut self,
+        job: JobId,
+        left: u8,
+        setback: Option<Setback>,
+        cx: &mut dyn Context<Self>,
+    ) {
         let alone = self.overlay.view().is_empty();
         let waits = alone && self.bootstrap != Bootstrap::Alone;
         let cycles = self.config.overlay.period.times(2);
@@ -220,7 +245,13 @@ impl<const C: usize, const L: usize, P: Policy> Asap<C, L, P> {
             self.wait(job, cx);
             return;
         }
-        self.ask_around(job, Aim::Place, cx);
+        match setback {
+            Some(Setback::Refused {
+                reason: Refused::Busy,
+                ..
+            }) if request.round > AT_ONCE => self.pause(job, cx),
+            _ => self.ask_around(job, Aim::Place, cx),
+        }
     }
 
     /// Reports to the desk that there is no placement. The desk asks for another search, or gives up with `refusal`.

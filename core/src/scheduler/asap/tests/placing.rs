@@ -1,5 +1,6 @@
 //! From a submission to a placement: the searchers, the choice of an offer, and what follows a refusal.
 
+use super::waiting::next_search;
 use super::*;
 use crate::commit::Members;
 use crate::job::Assignment;
@@ -305,6 +306,27 @@ fn a_node_that_looks_free_but_refuses_is_avoided_unless_there_is_no_other() {
     bench.hear(2, not_found(1, 1));
     let did = bench.vote(4, refused(one));
     assert_eq!(did[did.len() - 2..], searches(2, 1));
+}
+
+#[test]
+fn a_job_that_others_overtook_twice_pauses_before_it_is_searched_for_again() {
+    let config = Config {
+        rounds: 3,
+        ..CONFIG
+    };
+    let mut bench = Bench::among(config, 3);
+    bench.submit(7, 1);
+    for round in 1..=2 {
+        bench.hear(1, found(round, 60, 1, &[4]));
+        bench.hear(2, not_found(round, 1));
+        let did = bench.vote(4, refused(attempt(1, u64::from(round))));
+        let again = [1, 2].map(|peer| Send(peer, search(2, 1, 60)));
+        assert_eq!(did.ends_with(&again), round == 1, "{did:?}");
+    }
+    let before = bench.now;
+    assert_eq!(next_search(&mut bench), (3, vec![1, 2]));
+    let longest = config.timeout.times(4);
+    assert!(before < bench.now && bench.now <= before + longest);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn searches(did: Effects) -> Effects {
 }
 
 /// Rings until a search is sent. Returns the number of the question and the searchers.
-fn next_search(bench: &mut Bench) -> (u32, Vec<u64>) {
+pub(super) fn next_search(bench: &mut Bench) -> (u32, Vec<u64>) {
     loop {
         let sent = searches(bench.ring());
         let to = sent.iter().filter_map(|did| match did {
