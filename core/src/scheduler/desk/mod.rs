@@ -251,7 +251,7 @@ pub enum Notice {
         /// The job that needs no placement any more.
         job: JobId,
     },
-    /// The reservations at this node have changed.
+    /// The reservations at this node have changed, or whether it takes jobs.
     Changed,
 }
 
@@ -500,7 +500,11 @@ impl<P: Policy> Desk<P> {
             }
             Command::OnDuty(command) => {
                 let draining = (Key::Draining, Record::Draining);
-                self.duty.obey(&command, draining, cx);
+                let changed = self.duty.obey(&command, draining, cx);
+                // A leaver tells that it goes.
+                if changed && command != job::Command::Leave {
+                    cx.notify(Notice::Changed);
+                }
             }
             Command::Place {
                 job,

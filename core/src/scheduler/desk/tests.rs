@@ -441,14 +441,17 @@ fn a_desk_that_drains_takes_nothing_until_it_is_told_to_even_after_a_restart() {
                 _ => None,
             })
     };
-    bench.order(Command::OnDuty(job::Command::Drain));
+    let drain = Command::OnDuty(job::Command::Drain);
+    assert_eq!(bench.order(drain.clone()), [Notice::Changed]);
+    assert_eq!(bench.order(drain), []);
     assert!(!bench.machine().is_drained(), "a job is open");
     assert_eq!(refused(&mut bench, 8), Some(Refusal::Draining));
     bench.restart();
     assert_eq!(refused(&mut bench, 9), Some(Refusal::Draining));
     bench.order(Command::Cancel(JOB));
     assert!(bench.machine().is_drained());
-    bench.order(Command::OnDuty(job::Command::Resume));
+    let resume = Command::OnDuty(job::Command::Resume);
+    assert_eq!(bench.order(resume), [Notice::Changed]);
     assert!(!bench.machine().is_drained());
     bench.restart();
     assert_eq!(refused(&mut bench, 10), None);

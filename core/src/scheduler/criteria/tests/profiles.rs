@@ -32,6 +32,25 @@ fn a_shuffle_carries_the_profiles_of_its_sender_and_of_known_neighbours() {
 }
 
 #[test]
+fn a_node_that_drains_is_busy_for_ever_and_free_again_when_it_resumes() {
+    let mut bench = Bench::meeting(CONFIG, &[1]);
+    for (command, free) in [
+        (Command::Drain, Interval::LAST),
+        (Command::Resume, Interval::ALWAYS),
+    ] {
+        bench.obey(command);
+        assert_eq!(bench.machine().profile().free, free);
+    }
+    let did = bench.hear(9, look(1, Through::NoLink));
+    let [Send(9, Message::Seen { own, schedule, .. })] = did.as_slice() else {
+        panic!("{did:?}");
+    };
+    assert_eq!(own.profile, profile(50));
+    assert_eq!(schedule.windows(), []);
+    assert_eq!(schedule.horizon(), Time::MAX);
+}
+
+#[test]
 fn a_look_is_answered_with_the_schedule_and_links_of_the_kind_asked_for() {
     let mut bench = Bench::meeting(CONFIG, &[1]);
     bench.meet(4);
